@@ -1,0 +1,267 @@
+"""The bidirectional language model without its softmax."""
+
+import hashlib
+import os
+import tempfile
+from typing import NamedTuple
+
+import keras
+import numpy as np
+import tensorflow as tf
+
+from keras_elmo import presets
+from keras_elmo.bilm.config import BiLMConfig
+from keras_elmo.bilm.hdf5 import read_weights, write_weights
+from keras_elmo.bilm.names import named_variables
+from keras_elmo.layers.contextual_encoder import ContextualEncoder
+from keras_elmo.layers.token_encoder import TokenEncoder
+from keras_elmo.text.characters import NUM_CHARACTERS, boundary_char_ids, word_char_ids
+
+
+class BiLMOutput(NamedTuple):
+    """What a biLM makes of a batch.
+
+    Attributes:
+        layers: float32 `(batch, L + 1, time, 2 * projection_dim)`, 0 at padding.
+        mask: bool `(batch, time)`.
+        states: `(forward, backward)`, each a tuple of L pairs `(c, m)`.
+    """
+
+    layers: tf.Tensor
+    mask: tf.Tensor
+    states: tuple
+
+
+@keras.saving.register_keras_serializable(package="keras_elmo")
+class BiLM(keras.layers.Layer):
+    """Characters of a sentence to the L + 1 layers of a bidirectional language model.
+
+    Token encoder (character CNN, highways, projection), then two stacks of L >= 2 LSTM layers, one
+    a direction. Layer 0 is the token vector written twice, layer k is
+    `[forward_k, backward_k]`. Peters et al. 2018, sections 3.1 and 3.4.
+
+    Every call starts from zero states unless states are given, and keeps none. Results of a row
+    depend on nothing else in the batch.
+
+    Args:
+        config: BiLMConfig.
+        frozen: bool, whether the weights are created non-trainable. Flipping `trainable` later
+            never thaws a frozen biLM.
+        dropout: float, share of the LSTM layers' inputs dropped in training.
+
+    Call arguments:
+        char_ids: int32 `(batch, time, max_characters_per_token)` with sentence boundaries; a row
+            of zeros is padding, which must stand after the sentence.
+        initial_states: `states` of an earlier output, or None for zeros.
+
+    Returns:
+        BiLMOutput.
+
+    Example:
+        >>> bilm = BiLM.load("english-small")
+        >>> bilm.embed_tokens(tf.ragged.constant([["I", "agree"]])).layers.shape
+        TensorShape([1, 3, 4, 256])
+
+    Source: `allenai/bilm-tf`, `BidirectionalLanguageModelGraph`.
+    """
+
+    def __init__(self, config, frozen=True, dropout=0.0, **kwargs):
+        super().__init__(autocast=False, **kwargs)
+        self.config = config
+        self.frozen = frozen
+        self.dropout = dropout
+        self.token_encoder = TokenEncoder(
+            config.projection_dim,
+            config.filters,
+            NUM_CHARACTERS,
+            config.char_dim,
+            config.n_highway,
+            config.activation,
+            frozen=frozen,
+            dtype=self.dtype_policy,
+            name="token_encoder",
+        )
+        self.contextual_encoder = ContextualEncoder(
+            config.n_layers,
+            config.lstm_dim,
+            config.projection_dim,
+            config.cell_clip,
+            config.proj_clip,
+            config.use_skip_connections,
+            dropout,
+            frozen=frozen,
+            dtype=self.dtype_policy,
+            name="contextual_encoder",
+        )
+        self.build()
+
+    def build(self, input_shape=None):
+        self.token_encoder.build()
+        self.contextual_encoder.build()
+
+    @property
+    def num_layers(self):
+        """Number of layers that come out, L + 1."""
+        return self.config.n_layers + 1
+
+    @property
+    def output_dim(self):
+        """Size of a layer's vector, `2 * projection_dim`."""
+        return self.config.output_dim
+
+    @property
+    def tokenizer(self):
+        """The tokenising rule that the model was trained with, or None."""
+        return self.config.tokenizer
+
+    def call(self, char_ids, initial_states=None):
+        mask = tf.reduce_any(char_ids > 0, axis=-1)
+        lengths = tf.reduce_sum(tf.cast(mask, tf.int32), axis=-1)
+        batch, time, characters = tf.unstack(tf.shape(char_ids))
+        vectors = self.token_vectors(tf.reshape(char_ids, [-1, characters]))
+        vectors = tf.reshape(vectors, [batch, time, self.config.projection_dim])
+        vectors = tf.where(mask[..., tf.newaxis], vectors, 0.0)
+        return self.contextualize(vectors, lengths, initial_states)
+
+    def token_vectors(self, char_ids):
+        """Encode words: int32 `(words, characters)` to float32 `(words, projection_dim)`."""
+        return self.token_encoder(char_ids)
+
+    def contextualize(self, token_vectors, lengths, initial_states=None):
+        """Run both directions over token vectors.
+
+        Args:
+            token_vectors: float32 `(batch, time, projection_dim)`, 0 at padding.
+            lengths: int32 `(batch,)`.
+            initial_states: `states` of an earlier output, or None for zeros.
+
+        Returns:
+            BiLMOutput.
+        """
+        layers, states = self.contextual_encoder(
+            token_vectors, lengths=lengths, initial_states=initial_states
+        )
+        mask = tf.sequence_mask(lengths, tf.shape(token_vectors)[1])
+        return BiLMOutput(layers, mask, states)
+
+    def embed_tokens(self, tokens, initial_states=None):
+        """Run the biLM over tokens; the character CNN sees each distinct word once.
+
+        Args:
+            tokens: RaggedTensor string `(batch, None)`, without sentence boundaries.
+            initial_states: `states` of an earlier output, or None for zeros.
+
+        Returns:
+            BiLMOutput with begin and end of sentence: `time` is the longest row plus 2.
+        """
+        vectors, word_of_token = self.token_table(tokens.flat_values)
+        rows = _with_boundaries(tokens.with_flat_values(word_of_token))
+        vectors = tf.pad(vectors, [[1, 0], [0, 0]])
+        lengths = tf.cast(tokens.row_lengths(), tf.int32) + 2
+        return self.contextualize(tf.gather(vectors, rows), lengths, initial_states)
+
+    def token_table(self, words):
+        """Encode the sentence boundaries and each distinct word once.
+
+        Words that share their spelled bytes are one word, to the last bit of its vector.
+
+        Args:
+            words: string tensor `(n,)`.
+
+        Returns:
+            `(vectors, rows)`: float32 `(2 + distinct words, projection_dim)`, begin and end of
+            sentence first, and the int32 `(n,)` row of each word.
+        """
+        characters = self.config.max_characters_per_token
+        distinct, word_of_token = tf.unique(tf.strings.substr(words, 0, characters - 2))
+        char_ids = tf.concat(
+            [boundary_char_ids(characters), word_char_ids(distinct, characters)], axis=0
+        )
+        return self.token_vectors(char_ids), word_of_token + 2
+
+    @classmethod
+    def load(cls, place, frozen=True, strict=False, **kwargs):
+        """Read a biLM from files in the AllenAI / bilm-tf layout.
+
+        Args:
+            place: name of a preset, a directory, a zip archive, or a pair of options file and
+                weights file.
+            frozen: bool, whether the weights are created non-trainable.
+            strict: bool, whether datasets beyond the biLM's are an error.
+            **kwargs: passed on to the layer.
+
+        Returns:
+            BiLM.
+
+        Raises:
+            FileNotFoundError: nothing is found at `place`.
+            ValueError: the files are not what they should be; nothing is built then.
+        """
+        with presets.open_model(place) as files:
+            config = BiLMConfig.from_json(files.options, source=files.options_name)
+            arrays = read_weights(files.weights, config, files.weights_name, strict)
+        bilm = cls(config, frozen=frozen, **kwargs)
+        bilm.set_arrays(arrays)
+        return bilm
+
+    def save(self, directory, dtype="float32"):
+        """Write `options.json` and `weights.hdf5`, which AllenNLP and bilm-tf read too.
+
+        Args:
+            directory: where to write; made where it does not exist.
+            dtype: `"float32"`, or `"float16"` for half the size.
+        """
+        if dtype not in ("float32", "float16"):
+            raise ValueError(f"`dtype` must be 'float32' or 'float16'. Received: {dtype!r}.")
+        os.makedirs(directory, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=directory, prefix=".writing-") as scratch:
+            weights = os.path.join(scratch, "weights.hdf5")
+            write_weights(weights, self.arrays(), dtype)
+            options = os.path.join(scratch, "options.json")
+            with open(options, "wb") as file:
+                file.write(self.config.to_json())
+            os.replace(weights, os.path.join(directory, "weights.hdf5"))
+            os.replace(options, os.path.join(directory, "options.json"))
+
+    def arrays(self):
+        """The weights as a dict of HDF5 key to float32 array."""
+        return {key: np.asarray(variable) for key, variable in self._variables().items()}
+
+    def set_arrays(self, arrays):
+        """Set the weights from a dict of HDF5 key to array, as `arrays()` gives it."""
+        for key, variable in self._variables().items():
+            variable.assign(arrays[key])
+
+    def fingerprint(self):
+        """The sha256 of options and weights, in hexadecimal: equal for equal models."""
+        digest = hashlib.sha256(self.config.to_json())
+        for key, array in self.arrays().items():
+            digest.update(key.encode())
+            digest.update(np.ascontiguousarray(array))
+        return digest.hexdigest()
+
+    def _variables(self):
+        return named_variables(self.token_encoder, self.contextual_encoder)
+
+    def get_config(self):
+        config = super().get_config()
+        config.update(config=self.config.to_options(), frozen=self.frozen, dropout=self.dropout)
+        return config
+
+    @classmethod
+    def from_config(cls, config):
+        return cls(**{**config, "config": BiLMConfig.from_options(config["config"])})
+
+
+def _with_boundaries(word_of_token):
+    """Ragged rows of a token table to dense rows of one that begins with a row for padding."""
+    edge = tf.ones((word_of_token.nrows(), 1), tf.int32)
+    rows = tf.concat(
+        [
+            tf.RaggedTensor.from_tensor(edge),
+            word_of_token + 1,
+            tf.RaggedTensor.from_tensor(edge + 1),
+        ],
+        axis=1,
+    )
+    return rows.to_tensor(0)

@@ -1,0 +1,132 @@
+"""Reading and writing of weight files in the bilm-tf layout."""
+
+import warnings
+
+import h5py
+import numpy as np
+
+from keras_elmo.bilm.names import weight_shapes
+
+
+def read_weights(file, config, source, strict=False):
+    """Read and check every tensor of a weight file before anything is built.
+
+    Args:
+        file: path or binary file object of an HDF5 file.
+        config: BiLMConfig that the file must fit.
+        source: str, the file's name for messages.
+        strict: bool, whether datasets beyond the biLM's (a softmax, say) are an error.
+
+    Returns:
+        dict of HDF5 key to float32 array, in the order of the name table.
+
+    Raises:
+        ValueError: the file is not HDF5, is cut short, or a dataset is missing, of another shape
+            or not finite; with `strict`, a dataset that no biLM has.
+    """
+    try:
+        with h5py.File(file, "r") as weights:
+            found = _datasets(weights)
+            table = _without_absent_projection(weight_shapes(config), found, config)
+            _check_keys(table, found, source, strict)
+            arrays = {key: _read(weights[key], key, table, source) for key in table}
+    except OSError as error:
+        raise ValueError(
+            f"{source} must be a complete HDF5 file of biLM weights. Received a file that h5py "
+            f"cannot read ({_first_line(error)}). Download or copy it again, and give the options "
+            "file first, then the weights."
+        ) from None
+    return _with_identity_projection(arrays, config)
+
+
+def write_weights(path, arrays, dtype="float32"):
+    """Write tensors under their HDF5 keys.
+
+    Args:
+        path: where to write; an existing file is replaced.
+        arrays: dict of HDF5 key to array.
+        dtype: dtype of the datasets, `"float32"` or `"float16"`.
+    """
+    with h5py.File(path, "w") as weights:
+        for key, array in arrays.items():
+            weights.create_dataset(key, data=np.asarray(array, dtype=dtype))
+
+
+def _first_line(error):
+    return str(error).splitlines()[0] if str(error) else type(error).__name__
+
+
+def _datasets(weights):
+    found = {}
+
+    def note(name, item):
+        if isinstance(item, h5py.Dataset):
+            found[name] = item.shape
+
+    weights.visititems(note)
+    return found
+
+
+def _without_absent_projection(table, found, config):
+    """bilm-tf writes no projection where the filters already give `projection_dim` features."""
+    features = sum(count for _, count in config.filters)
+    if features != config.projection_dim or any(key.startswith("CNN_proj/") for key in found):
+        return table
+    return {key: row for key, row in table.items() if not key.startswith("CNN_proj/")}
+
+
+def _with_identity_projection(arrays, config):
+    identity = {
+        "CNN_proj/W_proj": np.eye(config.projection_dim, dtype=np.float32),
+        "CNN_proj/b_proj": np.zeros(config.projection_dim, dtype=np.float32),
+    }
+    return {key: arrays[key] if key in arrays else identity[key] for key in weight_shapes(config)}
+
+
+def _check_keys(table, found, source, strict):
+    missing = [key for key in table if key not in found]
+    extra = [key for key in found if key not in table]
+    if missing:
+        raise ValueError(
+            f"{source} must hold the dataset(s) {_named(missing)}. "
+            f"Received: {len(found)} datasets, with {_named(extra) or 'none'} beyond those "
+            "expected. Check that the options file belongs to these weights (lstm.n_layers, "
+            "char_cnn.filters, char_cnn.n_highway)."
+        )
+    if extra and strict:
+        raise ValueError(
+            f"{source} must hold the biLM's datasets only (`strict=True`). "
+            f"Received also: {_named(extra)}. Load with `strict=False` to ignore them."
+        )
+    if extra:
+        _note_ignored(extra, source)
+
+
+def _note_ignored(extra, source):
+    warnings.warn(f"{source}: ignored datasets that no biLM has: {_named(extra)}.", stacklevel=5)
+
+
+def _named(keys, most=6):
+    shown = ", ".join(f"'{key}'" for key in keys[:most])
+    return shown if len(keys) <= most else f"{shown} and {len(keys) - most} more"
+
+
+def _read(dataset, key, table, source):
+    shape, options = table[key]
+    if dataset.shape != shape:
+        raise ValueError(
+            f"{source}: dataset '{key}' must have shape {shape}, which the option(s) {options} "
+            f"decide. Received: {dataset.shape}. Give the options file of these weights."
+        )
+    if dataset.dtype.kind != "f":
+        raise ValueError(
+            f"{source}: dataset '{key}' must hold floating point numbers. "
+            f"Received: {dataset.dtype}. Download or convert the weights again."
+        )
+    array = dataset[()].astype(np.float32)
+    if not np.isfinite(array).all():
+        raise ValueError(
+            f"{source}: dataset '{key}' must be finite. Received NaN or infinity. "
+            "Download or train the weights again."
+        )
+    return array

@@ -1,0 +1,42 @@
+"""The highway layer of the token encoder."""
+
+import keras
+import tensorflow as tf
+
+from keras_elmo.layers.freezable import FreezableLayer
+from keras_elmo.layers.precision import matmul, product_dtype
+
+
+@keras.saving.register_keras_serializable(package="keras_elmo")
+class Highway(FreezableLayer):
+    """`y = g relu(x W_transform + b_transform) + (1 - g) x`, `g = sigmoid(x W_carry + b_carry)`.
+
+    The published files call the gate on the transformed side "carry". Srivastava et al. 2015.
+
+    Args:
+        frozen: bool, whether the weights are created non-trainable.
+
+    Call arguments:
+        x: float `(words, features)`.
+
+    Returns:
+        float32 `(words, features)`.
+
+    Source: `allenai/bilm-tf`, `high` in `_build_word_char_embeddings`.
+    """
+
+    def build(self, input_shape):
+        size = input_shape[-1]
+        self.W_carry = self.add_bilm_weight("W_carry", (size, size))
+        self.b_carry = self.add_bilm_weight("b_carry", (size,), keras.initializers.Constant(-2.0))
+        self.W_transform = self.add_bilm_weight("W_transform", (size, size))
+        self.b_transform = self.add_bilm_weight("b_transform", (size,), "zeros")
+
+    def call(self, x):
+        dtype = product_dtype(self)
+        gate = tf.sigmoid(matmul(x, self.W_carry, dtype) + self.b_carry)
+        transformed = tf.nn.relu(matmul(x, self.W_transform, dtype) + self.b_transform)
+        return gate * transformed + (1.0 - gate) * x
+
+    def compute_output_shape(self, input_shape):
+        return tuple(input_shape)

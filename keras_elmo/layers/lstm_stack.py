@@ -1,0 +1,107 @@
+"""The LSTM layers of one direction."""
+
+import keras
+
+from keras_elmo.layers.freezable import FreezableLayer
+from keras_elmo.layers.projected_lstm import ProjectedLSTM
+
+
+@keras.saving.register_keras_serializable(package="keras_elmo")
+class LSTMStack(FreezableLayer):
+    """`n_layers` projected LSTMs, each reading the one below; one direction of the biLM.
+
+    With `use_skip_connections`, layers from the second on add their input to their output (not to
+    their state). Peters et al. 2018, section 3.4.
+
+    Args:
+        n_layers: int, number of LSTM layers.
+        lstm_dim, projection_dim, cell_clip, proj_clip, frozen: as in `ProjectedLSTM`.
+        use_skip_connections: bool.
+        dropout: float, share of each layer's inputs dropped in training.
+
+    Call arguments:
+        x, lengths, resets, unroll: as in `ProjectedLSTM`, `x` of size `projection_dim`.
+        initial_states: a state for each layer, or None for zeros.
+        training: bool, whether dropout applies.
+
+    Returns:
+        `(outputs, states)`: a tuple of `n_layers` float32 `(batch, time, projection_dim)` and a
+        tuple of as many states.
+    """
+
+    def __init__(
+        self,
+        n_layers,
+        lstm_dim,
+        projection_dim,
+        cell_clip=None,
+        proj_clip=None,
+        use_skip_connections=True,
+        dropout=0.0,
+        frozen=False,
+        **kwargs,
+    ):
+        super().__init__(frozen=frozen, **kwargs)
+        self.n_layers = n_layers
+        self.lstm_dim = lstm_dim
+        self.projection_dim = projection_dim
+        self.cell_clip = cell_clip
+        self.proj_clip = proj_clip
+        self.use_skip_connections = use_skip_connections
+        self.dropout = dropout
+        self.lstms = [
+            ProjectedLSTM(
+                lstm_dim,
+                projection_dim,
+                cell_clip,
+                proj_clip,
+                frozen=frozen,
+                dtype=self.dtype_policy,
+                name=f"lstm_{k}",
+            )
+            for k in range(n_layers)
+        ]
+        self.dropouts = [keras.layers.Dropout(dropout) for _ in self.lstms] if dropout else []
+
+    def build(self, input_shape=None):
+        for lstm in self.lstms:
+            lstm.build((None, None, self.projection_dim))
+
+    def call(
+        self,
+        x,
+        lengths=None,
+        initial_states=None,
+        resets=None,
+        unroll=False,
+        training=False,
+    ):
+        outputs = []
+        states = []
+        for k, lstm in enumerate(self.lstms):
+            below = self.dropouts[k](x, training=training) if self.dropouts else x
+            initial = None if initial_states is None else initial_states[k]
+            output, state = lstm(
+                below, lengths=lengths, initial_state=initial, resets=resets, unroll=unroll
+            )
+            x = output + x if k > 0 and self.use_skip_connections else output
+            outputs.append(x)
+            states.append(state)
+        return tuple(outputs), tuple(states)
+
+    def zero_states(self, batch_size):
+        """The states before a sentence, for a batch of `batch_size` rows."""
+        return tuple(lstm.zero_state(batch_size) for lstm in self.lstms)
+
+    def get_config(self):
+        config = super().get_config()
+        config.update(
+            n_layers=self.n_layers,
+            lstm_dim=self.lstm_dim,
+            projection_dim=self.projection_dim,
+            cell_clip=self.cell_clip,
+            proj_clip=self.proj_clip,
+            use_skip_connections=self.use_skip_connections,
+            dropout=self.dropout,
+        )
+        return config

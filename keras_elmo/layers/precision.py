@@ -1,0 +1,23 @@
+"""Products in a layer's compute dtype with results in float32."""
+
+import tensorflow as tf
+
+
+def matmul(x, kernel, compute_dtype):
+    """`x @ kernel` with both operands in `compute_dtype`, the result in float32.
+
+    Args:
+        x: float tensor `(..., a)`.
+        kernel: float tensor `(a, b)`.
+        compute_dtype: name of a float dtype; states and sums around the product stay float32.
+
+    Returns:
+        float32 tensor `(..., b)`.
+    """
+    product = tf.matmul(tf.cast(x, compute_dtype), tf.cast(kernel, compute_dtype))
+    return tf.cast(product, tf.float32)
+
+
+def product_dtype(layer):
+    """The dtype of a layer's products: its compute dtype where that is half, else float32."""
+    return layer.compute_dtype if layer.compute_dtype in ("bfloat16", "float16") else "float32"

@@ -1,0 +1,143 @@
+"""One LSTM layer of one direction, with projection and clips."""
+
+import keras
+import tensorflow as tf
+
+from keras_elmo.layers.freezable import FreezableLayer
+from keras_elmo.layers.precision import matmul, product_dtype
+
+
+@keras.saving.register_keras_serializable(package="keras_elmo")
+class ProjectedLSTM(FreezableLayer):
+    """LSTM whose output is projected and fed back; cell and projection are clipped in value.
+
+    With `[i, j, f, o] = [x_t, m] W_0 + B`:
+    `c = clip(sigmoid(f + 1) * c + sigmoid(i) * tanh(j), +-cell_clip)`,
+    `m = clip((sigmoid(o) * tanh(c)) W_P_0, +-proj_clip)`. Sak et al. 2014, Peters et al. 2018.
+
+    A row's state stands still beyond its length, and its outputs there are 0. The state is an
+    argument and a result; the layer keeps none.
+
+    Args:
+        lstm_dim: int, size of the cell.
+        projection_dim: int, size of the output.
+        cell_clip: float or None, bound of the cell's values.
+        proj_clip: float or None, bound of the output's values.
+        frozen: bool, whether the weights are created non-trainable.
+
+    Call arguments:
+        x: float `(batch, time, input_dim)`.
+        lengths: int32 `(batch,)`, or None where every position is valid.
+        initial_state: pair `(c, m)` of float32 `(batch, lstm_dim)` and `(batch, projection_dim)`,
+            or None for zeros.
+        resets: bool `(batch, time)`: the state is set to zero before these positions; or None.
+        unroll: bool, build one step after the other instead of a loop (static time; faster to
+            train with short windows).
+
+    Returns:
+        `(outputs, (c, m))`, outputs float32 `(batch, time, projection_dim)`.
+
+    Source: the cell of `allenai/bilm-tf` (`tf.nn.rnn_cell.LSTMCell` with `num_proj`).
+    """
+
+    def __init__(
+        self,
+        lstm_dim,
+        projection_dim,
+        cell_clip=None,
+        proj_clip=None,
+        frozen=False,
+        **kwargs,
+    ):
+        super().__init__(frozen=frozen, **kwargs)
+        self.lstm_dim = lstm_dim
+        self.projection_dim = projection_dim
+        self.cell_clip = cell_clip
+        self.proj_clip = proj_clip
+
+    def build(self, input_shape):
+        self.input_dim = input_shape[-1]
+        rows = self.input_dim + self.projection_dim
+        self.W_0 = self.add_bilm_weight("W_0", (rows, 4 * self.lstm_dim))
+        self.B = self.add_bilm_weight("B", (4 * self.lstm_dim,), "zeros")
+        self.W_P_0 = self.add_bilm_weight("W_P_0", (self.lstm_dim, self.projection_dim))
+
+    def call(self, x, lengths=None, initial_state=None, resets=None, unroll=False):
+        state = self.zero_state(tf.shape(x)[0]) if initial_state is None else initial_state
+        step = self._make_step(lengths, resets)
+        run = _run_unrolled if unroll else _run_loop
+        outputs, state = run(step, self._input_gates(x), state)
+        return tf.transpose(outputs, [1, 0, 2]), state
+
+    def zero_state(self, batch_size):
+        """The state before a sentence: zeros `(batch, lstm_dim)` and `(batch, projection_dim)`."""
+        return tf.zeros((batch_size, self.lstm_dim)), tf.zeros((batch_size, self.projection_dim))
+
+    def _input_gates(self, x):
+        """The input's share of the gates for all positions at once, `(time, batch, 4 * dim)`."""
+        kernel = tf.convert_to_tensor(self.W_0)[: self.input_dim]
+        return matmul(tf.transpose(x, [1, 0, 2]), kernel, product_dtype(self)) + self.B
+
+    def _make_step(self, lengths, resets):
+        dtype = product_dtype(self)
+        recurrent = tf.cast(tf.convert_to_tensor(self.W_0)[self.input_dim :], dtype)
+        projection = tf.cast(tf.convert_to_tensor(self.W_P_0), dtype)
+
+        def step(time, input_gates, c, m):
+            if resets is not None:
+                kept = tf.cast(~resets[:, time], tf.float32)[:, tf.newaxis]
+                c, m = c * kept, m * kept
+            i, j, f, o = tf.split(input_gates + matmul(m, recurrent, dtype), 4, axis=1)
+            new_c = _clip(tf.sigmoid(f + 1.0) * c + tf.sigmoid(i) * tf.tanh(j), self.cell_clip)
+            new_m = matmul(tf.sigmoid(o) * tf.tanh(new_c), projection, dtype)
+            new_m = _clip(new_m, self.proj_clip)
+            if lengths is None:
+                return new_m, new_c, new_m
+            valid = (time < lengths)[:, tf.newaxis]
+            return (
+                tf.where(valid, new_m, 0.0),
+                tf.where(valid, new_c, c),
+                tf.where(valid, new_m, m),
+            )
+
+        return step
+
+    def get_config(self):
+        config = super().get_config()
+        config.update(
+            lstm_dim=self.lstm_dim,
+            projection_dim=self.projection_dim,
+            cell_clip=self.cell_clip,
+            proj_clip=self.proj_clip,
+        )
+        return config
+
+
+def _clip(x, bound):
+    return x if bound is None else tf.clip_by_value(x, -bound, bound)
+
+
+def _run_unrolled(step, input_gates, state):
+    outputs = []
+    c, m = state
+    for time, gates in enumerate(tf.unstack(input_gates)):
+        output, c, m = step(time, gates, c, m)
+        outputs.append(output)
+    return tf.stack(outputs), (c, m)
+
+
+def _run_loop(step, input_gates, state):
+    steps = tf.shape(input_gates)[0]
+
+    def body(time, outputs, c, m):
+        output, c, m = step(time, input_gates[time], c, m)
+        return time + 1, outputs.write(time, output), c, m
+
+    outputs = tf.TensorArray(tf.float32, size=steps, element_shape=state[1].shape)
+    _, outputs, c, m = tf.while_loop(
+        lambda time, *_: time < steps,
+        body,
+        (tf.constant(0), outputs, *state),
+        maximum_iterations=steps,
+    )
+    return outputs.stack(), (c, m)

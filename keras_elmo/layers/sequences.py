@@ -1,0 +1,46 @@
+"""Pure functions on padded batches of sequences."""
+
+import tensorflow as tf
+
+
+def reverse_sequences(x, lengths):
+    """Reverse each row's first `lengths` positions and leave the padding where it is.
+
+    Args:
+        x: tensor `(batch, time, ...)`.
+        lengths: int32 `(batch,)`.
+
+    Returns:
+        tensor like `x`; applying it twice gives `x` back.
+    """
+    return tf.reverse_sequence(x, lengths, seq_axis=1, batch_axis=0)
+
+
+def masked_mean(x, mask):
+    """`sum_t mask_t x_t / sum_t mask_t`; a row without a valid position gives zeros.
+
+    Args:
+        x: float `(batch, time, dim)`.
+        mask: bool `(batch, time)`.
+
+    Returns:
+        float `(batch, dim)`.
+    """
+    weight = tf.cast(mask, x.dtype)[..., tf.newaxis]
+    return tf.math.divide_no_nan(tf.reduce_sum(x * weight, axis=1), tf.reduce_sum(weight, axis=1))
+
+
+def drop_boundaries(layers, mask):
+    """Take the sentence boundaries off: `time + 2` positions become `time`.
+
+    Args:
+        layers: float `(batch, layers, time + 2, dim)` with begin and end of sentence.
+        mask: bool `(batch, time + 2)`.
+
+    Returns:
+        `(layers, mask)` of shapes `(batch, layers, time, dim)` and `(batch, time)`; the layers are
+        0 where the mask is False, where a shorter row's end of sentence stood too.
+    """
+    mask = mask[:, 2:]
+    keep = tf.cast(mask, layers.dtype)[:, tf.newaxis, :, tf.newaxis]
+    return layers[:, :, 1:-1] * keep, mask

@@ -1,0 +1,1 @@
+"""Pretraining of a biLM from text: corpus, softmax, language model, trainer, evaluation."""

@@ -1,0 +1,112 @@
+"""A biLM with its softmax: what pretraining trains and evaluation reads."""
+
+from typing import NamedTuple
+
+import keras
+import tensorflow as tf
+
+
+class Directions(NamedTuple):
+    """A value for each direction."""
+
+    forward: object
+    backward: object
+
+
+class BidirectionalLanguageModel(keras.layers.Layer):
+    """Two language models that share the token encoder and the softmax, and nothing else.
+
+    The forward one predicts `w_1 .. w_n </S>` after `<S> w_1 .. w_n`, the backward one
+    `w_n .. w_1 <S>` after `</S> w_n .. w_1`; every sentence starts from zero states, as it does
+    when a text is embedded. Peters et al. 2018, section 3.1.
+
+    Args:
+        bilm: BiLM, created with `frozen=False` to be trained.
+        softmax: FullSoftmax or AdaptiveSoftmax.
+        vocabulary: Vocabulary of the softmax; words outside count as its unknown word.
+    """
+
+    def __init__(self, bilm, softmax, vocabulary, **kwargs):
+        super().__init__(autocast=False, **kwargs)
+        self.bilm = bilm
+        self.softmax = softmax
+        self.vocabulary = vocabulary
+        self.built = True
+
+    def window_losses(self, windows, states, training=False):
+        """Negative log-likelihoods of one batch of windows.
+
+        Args:
+            windows: Windows of string tensors `(batch, window)`.
+            states: Directions of states, those that the last call gave back.
+            training: bool, whether dropout applies.
+
+        Returns:
+            `(losses, states)`: Directions of float32 scalars, mean nats a predicted token, and
+            the states after the windows.
+        """
+        inputs = Directions(windows.forward_inputs, windows.backward_inputs)
+        targets = Directions(*self._target_ids(windows.forward_targets, windows.backward_targets))
+        vectors = self._input_vectors(inputs)
+        hidden, new_states = [], []
+        for stack, x, words, state in zip(self._stacks(), vectors, inputs, states, strict=True):
+            outputs, state = stack(
+                x, initial_states=state, resets=words == "", unroll=True, training=training
+            )
+            hidden.append(outputs[-1])
+            new_states.append(state)
+        nats = self._nats(Directions(*hidden), targets)
+        return Directions(*map(tf.reduce_mean, nats)), Directions(*new_states)
+
+    def sentence_losses(self, tokens):
+        """Negative log-likelihoods of whole sentences, each from zero states.
+
+        Args:
+            tokens: RaggedTensor string `(batch, None)`.
+
+        Returns:
+            `(nats, mask)`: Directions of float32 `(batch, time + 1)`, one for each word and for
+            the direction's end of the sentence, and the bool mask of the predicted positions.
+        """
+        layers, mask, _ = self.bilm.embed_tokens(tokens)
+        ahead, behind = tf.split(layers[:, -1], 2, axis=-1)
+        words = tokens.to_tensor("")
+        end = tf.fill((tokens.nrows(), 1), "")
+        # The forward state at position t predicts position t + 1, the backward one t - 1; in a
+        # shorter row the boundary stands right after the last word, where `words` is "" too.
+        targets = Directions(
+            *self._target_ids(tf.concat([words, end], 1), tf.concat([end, words], 1))
+        )
+        hidden = Directions(ahead[:, :-1], behind[:, 1:])
+        return self._nats(hidden, targets), mask[:, 1:]
+
+    def zero_states(self, batch_size):
+        """The states before the first window, for a batch of `batch_size` lanes."""
+        return Directions(*(stack.zero_states(batch_size) for stack in self._stacks()))
+
+    def _stacks(self):
+        encoder = self.bilm.contextual_encoder
+        return encoder.forward_stack, encoder.backward_stack
+
+    def _input_vectors(self, inputs):
+        """Token vectors of both directions' windows, each distinct word encoded once."""
+        stacked = tf.stack(inputs)
+        table, rows = self.bilm.token_table(tf.reshape(stacked, [-1]))
+        rows = tf.reshape(rows, tf.shape(stacked))
+        boundary_row = tf.reshape(tf.constant([0, 1]), [2, 1, 1])
+        rows = tf.where(stacked == "", boundary_row, rows)
+        return tf.unstack(tf.gather(table, rows), num=2)
+
+    def _target_ids(self, forward, backward):
+        ends = (self.vocabulary.eos_id, self.vocabulary.bos_id)
+        for words, end in zip((forward, backward), ends, strict=True):
+            yield tf.where(words == "", end, self.vocabulary.ids(words))
+
+    def _nats(self, hidden, targets):
+        """One softmax over both directions at once, then split again."""
+        stacked = tf.stack(hidden)
+        dim = self.bilm.config.projection_dim
+        flat = self.softmax(
+            tf.reshape(stacked, [-1, dim]), targets=tf.reshape(tf.stack(targets), [-1])
+        )
+        return Directions(*tf.unstack(tf.reshape(flat, tf.shape(stacked)[:-1]), num=2))

@@ -1,0 +1,186 @@
+"""Options and weight files as found in the wild (U35), and what is written."""
+
+import json
+import os
+import shutil
+import warnings
+import zipfile
+
+import h5py
+import numpy as np
+import pytest
+
+from keras_elmo.bilm import BiLM
+
+GONE = "RNN_1/RNN/MultiRNNCell/Cell1/LSTMCell/W_P_0"
+
+
+@pytest.fixture
+def model(tiny_directory, tmp_path):
+    return shutil.copytree(tiny_directory, tmp_path / "model")
+
+
+def edit(model):
+    return h5py.File(model / "weights.hdf5", "r+")
+
+
+def test_every_kind_of_place_gives_the_same_model(model, tiny_bilm, tmp_path):
+    archive = tmp_path / "model.zip"
+    with zipfile.ZipFile(archive, "w") as zipped:
+        zipped.write(model / "options.json", "211/options.json")
+        zipped.write(model / "weights.hdf5", "211/model.hdf5")
+    pair = (model / "options.json", model / "weights.hdf5")
+    for place in (model, str(model), archive, pair, list(map(str, pair))):
+        assert BiLM.load(place).fingerprint() == tiny_bilm.fingerprint()
+
+
+def test_published_file_names_in_a_directory(model, tiny_bilm):
+    (model / "options.json").rename(model / "elmo_2x1024_128_options.json")
+    (model / "weights.hdf5").rename(model / "elmo_2x1024_128_weights.hdf5")
+    (model / "vocab.txt").write_text("<S>\n")
+    (model / "softmax.hdf5").write_bytes(b"")
+    assert BiLM.load(model).fingerprint() == tiny_bilm.fingerprint()
+
+
+def test_float16_file_is_half_the_size_and_loads_as_float32(tiny_bilm, tmp_path):
+    tiny_bilm.save(tmp_path / "half", dtype="float16")
+    half = BiLM.load(tmp_path / "half").arrays()
+    for key, array in tiny_bilm.arrays().items():
+        np.testing.assert_array_equal(half[key], array.astype(np.float16))
+        assert half[key].dtype == np.float32
+
+
+def test_save_leaves_two_files_and_replaces_older_ones(tiny_bilm, make_tiny_bilm, tmp_path):
+    make_tiny_bilm(seed=1).save(tmp_path)
+    tiny_bilm.save(tmp_path)
+    assert sorted(os.listdir(tmp_path)) == ["options.json", "weights.hdf5"]
+    assert BiLM.load(tmp_path).fingerprint() == tiny_bilm.fingerprint()
+    with pytest.raises(ValueError, match="`dtype` must be"):
+        tiny_bilm.save(tmp_path, dtype="int8")
+
+
+def test_u35_261_and_262_characters_load_alike(model):
+    expected = BiLM.load(model).arrays()
+    options = json.loads((model / "options.json").read_text())
+    options["char_cnn"]["n_characters"] = 261
+    (model / "options.json").write_text(json.dumps(options))
+    with pytest.warns(UserWarning, match="261") as notes:
+        found = BiLM.load(model).arrays()
+    assert len(notes) == 1
+    for key, array in expected.items():
+        np.testing.assert_array_equal(found[key], array)
+
+
+def test_u35_missing_dataset_is_named_before_anything_is_built(model, monkeypatch):
+    with edit(model) as file:
+        del file[GONE]
+    monkeypatch.setattr(BiLM, "__init__", None)
+    with pytest.raises(ValueError, match=rf"weights.hdf5 must hold .*'{GONE}'"):
+        BiLM.load(model)
+
+
+def test_u35_extra_datasets_give_one_note_or_an_error_when_strict(model):
+    expected = BiLM.load(model).fingerprint()
+    with edit(model) as file:
+        file["softmax/W"] = np.zeros((3, 8))
+        file["softmax/b"] = np.zeros(3)
+    with pytest.warns(UserWarning, match="'softmax/W', 'softmax/b'") as notes:
+        assert BiLM.load(model).fingerprint() == expected
+    assert len(notes) == 1
+    with pytest.raises(ValueError, match="strict"):
+        BiLM.load(model, strict=True)
+
+
+def test_u35_wrong_shape_names_key_shapes_and_option(model):
+    with edit(model) as file:
+        del file["CNN_proj/W_proj"]
+        file["CNN_proj/W_proj"] = np.zeros((18, 9), np.float32)
+    message = r"'CNN_proj/W_proj' must have shape \(18, 8\), .*lstm.projection_dim.*\(18, 9\)"
+    with pytest.raises(ValueError, match=message):
+        BiLM.load(model)
+
+
+@pytest.mark.parametrize("size", [0, 100, 3000])
+def test_truncated_or_other_file(model, size):
+    content = (model / "weights.hdf5").read_bytes()
+    (model / "weights.hdf5").write_bytes(content[:size])
+    with pytest.raises(ValueError, match=r"weights.hdf5 must be a complete HDF5 file"):
+        BiLM.load(model)
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+def test_weights_that_are_not_finite(model, value):
+    with edit(model) as file:
+        file["CNN_proj/b_proj"][3] = value
+    with pytest.raises(ValueError, match="'CNN_proj/b_proj' must be finite"):
+        BiLM.load(model)
+
+
+def test_weights_that_are_not_numbers(model):
+    with edit(model) as file:
+        del file["CNN_proj/b_proj"]
+        file["CNN_proj/b_proj"] = np.zeros(8, np.int32)
+    with pytest.raises(ValueError, match="floating point"):
+        BiLM.load(model)
+
+
+def test_files_the_wrong_way_round(model):
+    with pytest.raises(ValueError, match="options file first, then the weights"):
+        BiLM.load((model / "weights.hdf5", model / "options.json"))
+
+
+def test_a_file_in_which_the_filters_need_no_projection(tiny_config, make_tiny_bilm, tmp_path):
+    """The published trainer writes no projection where it would change no size."""
+    import dataclasses
+
+    config = dataclasses.replace(tiny_config, filters=((1, 3), (2, 5)))
+    bilm = make_tiny_bilm(config)
+    arrays = bilm.arrays()
+    arrays["CNN_proj/W_proj"], arrays["CNN_proj/b_proj"] = np.eye(8), np.zeros(8)
+    bilm.set_arrays(arrays)
+    bilm.save(tmp_path)
+    with h5py.File(tmp_path / "weights.hdf5", "r+") as file:
+        del file["CNN_proj"]
+    assert BiLM.load(tmp_path).fingerprint() == bilm.fingerprint()
+
+
+def test_nothing_there(tmp_path):
+    with pytest.raises(FileNotFoundError, match=r"english-small.*nothing is there"):
+        BiLM.load(tmp_path / "absent")
+    with pytest.raises(FileNotFoundError, match="no file is there"):
+        BiLM.load((tmp_path / "options.json", tmp_path / "weights.hdf5"))
+    with pytest.raises(FileNotFoundError, match="one file of options"):
+        BiLM.load(tmp_path)
+    with pytest.raises(TypeError, match="`place` must be"):
+        BiLM.load(7)
+    with pytest.raises(ValueError, match="must be \\(options, weights\\)"):
+        BiLM.load(["a", "b", "c"])
+
+
+def test_two_candidates_in_a_directory(model):
+    shutil.copy(model / "weights.hdf5", model / "old.hdf5")
+    with pytest.raises(ValueError, match=r"one file of weights.*old.hdf5.*Give the pair"):
+        BiLM.load(model)
+
+
+def test_a_single_file_is_not_a_place(model):
+    with pytest.raises(ValueError, match="another kind of file"):
+        BiLM.load(model / "weights.hdf5")
+
+
+def test_damaged_archive(model, tmp_path):
+    archive = tmp_path / "model.zip"
+    with zipfile.ZipFile(archive, "w") as zipped:
+        zipped.write(model / "options.json", "options.json")
+        zipped.write(model / "weights.hdf5", "weights.hdf5")
+    content = bytearray(archive.read_bytes())
+    content[len(content) // 2] ^= 0xFF
+    archive.write_bytes(content)
+    with pytest.raises(ValueError, match="damaged"):
+        BiLM.load(archive)
+
+
+def test_loading_is_silent(model):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        BiLM.load(model)
