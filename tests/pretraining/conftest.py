@@ -1,0 +1,24 @@
+import numpy as np
+import pytest
+
+from keras_elmo.pretraining.language_model import BidirectionalLanguageModel
+from keras_elmo.pretraining.softmax import make_softmax
+from keras_elmo.text.vocabulary import Vocabulary
+
+WORDS = ("the", "cat", "sat", "mat", "on", "dog")
+
+
+@pytest.fixture
+def make_model(make_tiny_bilm):
+    """A language model over WORDS with seeded weights."""
+
+    def make(softmax="full", vocabulary=None, seed=0, **kwargs):
+        vocabulary = vocabulary or Vocabulary(("<S>", "</S>", "<UNK>", *WORDS))
+        bilm = make_tiny_bilm(seed=seed, **{"frozen": False, **kwargs})
+        head = make_softmax(softmax, len(vocabulary), bilm.config.projection_dim)
+        rng = np.random.default_rng(seed)
+        for variable in head.named_variables().values():
+            variable.assign(rng.normal(0, 0.5, variable.shape))
+        return BidirectionalLanguageModel(bilm, head, vocabulary)
+
+    return make
