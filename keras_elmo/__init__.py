@@ -1,7 +1,26 @@
-"""ELMo for Keras 3: a trainable mix of the layers of a frozen bidirectional language model."""
+"""ELMo for Keras 3: a trainable mix of the layers of a frozen bidirectional language model.
+
+Importing this package registers its classes with Keras, so that saved models load.
+"""
 
 from keras_elmo.bilm import BiLM, BiLMConfig
+from keras_elmo.datasets import load_sms_sample
+from keras_elmo.embedding import ELMoEmbedding
+from keras_elmo.tasks import Sequential, TextClassifier
+from keras_elmo.text import Vocabulary, as_text, as_tokens, tokenize
 
 __version__ = "0.1.0"
 
-__all__ = ["BiLM", "BiLMConfig"]
+__all__ = [
+    "BiLM",
+    "BiLMConfig",
+    "ELMoEmbedding",
+    "Sequential",
+    "TextClassifier",
+    "Vocabulary",
+    "__version__",
+    "as_text",
+    "as_tokens",
+    "load_sms_sample",
+    "tokenize",
+]

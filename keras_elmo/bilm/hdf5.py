@@ -46,10 +46,24 @@ def write_weights(path, arrays, dtype="float32"):
         path: where to write; an existing file is replaced.
         arrays: dict of HDF5 key to array.
         dtype: dtype of the datasets, `"float32"` or `"float16"`.
+
+    Raises:
+        ValueError: a value is not finite, or not in `dtype`.
     """
     with h5py.File(path, "w") as weights:
         for key, array in arrays.items():
-            weights.create_dataset(key, data=np.asarray(array, dtype=dtype))
+            weights.create_dataset(key, data=_finite(key, array, dtype))
+
+
+def _finite(key, array, dtype):
+    with np.errstate(over="ignore"):
+        converted = np.asarray(array).astype(dtype)
+    if not np.isfinite(converted).all():
+        raise ValueError(
+            f"Weights must be finite in {dtype}. Received NaN, infinity or too large a number in "
+            f"'{key}'. Train with a lower learning rate, or write float32."
+        )
+    return converted
 
 
 def _first_line(error):

@@ -11,7 +11,10 @@ import keras
 from tqdm import tqdm
 
 from keras_elmo.bilm import BiLM, BiLMConfig
+from keras_elmo.bilm.config import ACTIVATIONS
+from keras_elmo.cli import arguments
 from keras_elmo.cli.errors import UserError
+from keras_elmo.cli.output import check_output
 from keras_elmo.pretraining.corpus import (
     count_words,
     read_sentences,
@@ -39,126 +42,121 @@ LOG_FIELDS = (
     "held_out_backward",
     "held_out_combined",
 )
-EXAMPLE = """\
-example:
-  keras_elmo-train bilm 'corpus/train-*.txt.gz' --held-out corpus/valid.txt.gz \\
-      --tokenizer words --epochs 1 --output my-bilm
+DESCRIPTION = """Pretrain a bidirectional language model: text files -> vocabulary -> windows ->
+next-word losses of both directions, summed, over one shared softmax -> preset directory.
+Perplexity is e to the mean nats, over the whole vocabulary, each sentence from zero state."""
+EPILOG = """example:
+  keras_elmo-train bilm 'corpus/train-*.txt.gz' --held-out corpus/valid.txt.gz --output my-bilm
 
-The output directory is a preset: ELMoEmbedding("my-bilm"), BiLM.load("my-bilm").
-"""
+written to DIR, at each evaluation and at the end:
+  options.json, weights.hdf5  the biLM, in the layout that AllenNLP and bilm-tf read too
+  vocab.txt, softmax.hdf5     what its language models predict with
+  training.csv                one line a report
+
+use it: keras_elmo.ELMoEmbedding("DIR"), keras_elmo.BiLM.load("DIR")"""
 
 
 def add_parser(subparsers):
-    """Add the `bilm` subcommand to `keras_elmo-train`."""
+    """Adds the `bilm` command."""
     parser = subparsers.add_parser(
         "bilm",
         help="pretrain a bidirectional language model from text files",
-        description="Pretrain a biLM: text files -> vocabulary -> windows -> forward and backward "
-        "next-word losses, summed, one shared softmax -> preset directory.",
-        epilog=EXAMPLE,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        description=DESCRIPTION,
+        epilog=EPILOG,
     )
+    _add_data_options(parser.add_argument_group("text"))
+    _add_model_options(parser.add_argument_group("model"))
+    _add_training_options(parser.add_argument_group("training"))
     parser.set_defaults(run=run)
-    _add_data_arguments(parser)
-    _add_model_arguments(parser)
-    _add_training_arguments(parser)
 
 
-def _add_data_arguments(parser):
-    group = parser.add_argument_group("text")
-    group.add_argument(
+def _add_data_options(group):
+    add = group.add_argument
+    add(
         "text", nargs="+", metavar="TEXT",
-        help="text files, one sentence a line, UTF-8, plain or .gz; patterns such as 'a-*.txt'",
+        help="UTF-8 text, one sentence a line, plain or .gz; patterns such as 'a-*.txt' too",
     )  # fmt: skip
-    group.add_argument("--output", required=True, metavar="DIR", help="preset directory to write")
-    group.add_argument("--overwrite", action="store_true", help="write into a DIR that has files")
-    group.add_argument("--held-out", metavar="FILE", help="text that perplexity is measured on")
-    group.add_argument(
-        "--held-out-sentences", type=_positive, metavar="N",
-        help="measure on the first N held-out sentences during training (default: all); the last "
-        "measurement always takes all",
+    add("--output", required=True, metavar="DIR", help="preset directory to write")
+    add("--overwrite", action="store_true", help="write into DIR if it is not empty")
+    add("--held-out", metavar="FILE", help="text that perplexity is measured on, never trained on")
+    add(
+        "--held-out-sentences", type=arguments.positive_int, metavar="N",
+        help="take only the first N before the last measurement, which takes all",
     )  # fmt: skip
-    group.add_argument(
-        "--tokenizer", choices=TOKENIZERS, default="words",
-        help="how lines are split into tokens (default: %(default)s)",
-    )  # fmt: skip
-    group.add_argument(
-        "--vocabulary", metavar="FILE", help="words to predict (default: counted in TEXT)"
-    )
-    group.add_argument(
-        "--vocabulary-size", type=_positive, default=20_000, metavar="N",
-        help="the N most frequent words of TEXT (default: %(default)s)",
+    add("--tokenizer", choices=TOKENIZERS, default="words", help="rule that splits a line")
+    add("--vocabulary", metavar="FILE", help="words to predict; none: counted in TEXT")
+    add(
+        "--vocabulary-size", type=arguments.positive_int, default=20_000, metavar="N",
+        help="the N most frequent words of TEXT",
     )  # fmt: skip
 
 
-def _add_model_arguments(parser):
-    group = parser.add_argument_group("model")
+def _add_model_options(group):
     add = group.add_argument
-    default = "(default: %(default)s)"
-    add("--lstm-dim", type=_positive, default=1024, metavar="N", help=f"LSTM cell {default}")
-    add("--projection-dim", type=_positive, default=128, metavar="N",
-        help=f"token vector and one direction's output {default}")  # fmt: skip
-    add("--n-layers", type=_positive, default=2, metavar="N", help=f"LSTM layers {default}")
-    add("--char-dim", type=_positive, default=16, metavar="N", help=f"character vector {default}")
-    add("--filters", type=_filters, default="1:32,2:32,3:64,4:128,5:256", metavar="W:N,...",
-        help=f"character convolutions, width:count {default}")  # fmt: skip
-    add("--n-highway", type=int, default=1, metavar="N", help=f"highway layers {default}")
-    add("--activation", choices=("relu", "tanh"), default="relu",
-        help=f"of the convolutions {default}")  # fmt: skip
-    add("--clip", type=float, default=3.0, metavar="X",
-        help=f"bound of cell and projection values {default}")  # fmt: skip
+    count = {"type": arguments.positive_int, "metavar": "N"}
+    add("--lstm-dim", **count, default=1024, help="size of the LSTM cells")
+    add("--projection-dim", **count, default=128, help="size of a token vector and of an output")
+    add("--n-layers", **count, default=2, help="LSTM layers a direction")
+    add("--char-dim", **count, default=16, help="size of a character vector")
+    add(
+        "--filters", type=_filters, default="1:32,2:32,3:64,4:128,5:256", metavar="W:N,...",
+        help="character convolutions, width:count",
+    )  # fmt: skip
+    add("--n-highway", type=int, default=1, metavar="N", help="highway layers")
+    add("--activation", choices=ACTIVATIONS, default="relu", help="of the convolutions")
+    add(
+        "--clip", type=arguments.positive_float, default=3.0, metavar="X",
+        help="bound of the cells' and the projections' values",
+    )  # fmt: skip
     add("--no-skip-connections", action="store_true", help="layers do not add their input")
-    add("--softmax", choices=SOFTMAXES, default="adaptive",
-        help=f"both give exact probabilities of the whole vocabulary {default}")  # fmt: skip
+    add("--softmax", choices=SOFTMAXES, default="adaptive", help="head; both are exact")
 
 
-def _add_training_arguments(parser):
-    group = parser.add_argument_group("training")
-    add = group.add_argument
-    default = "(default: %(default)s)"
+def _add_training_options(group):
     length = group.add_mutually_exclusive_group()
-    length.add_argument("--epochs", type=float, default=1.0, metavar="X",
-                        help=f"passes over TEXT {default}")  # fmt: skip
-    length.add_argument("--steps", type=_positive, metavar="N", help="steps instead of epochs")
-    add("--batch-size", type=_positive, default=64, metavar="N",
-        help=f"lanes of text a step {default}")  # fmt: skip
-    add("--window", type=_positive, default=20, metavar="N",
-        help=f"positions a lane and step {default}")  # fmt: skip
-    add("--learning-rate", type=float, default=2e-3, metavar="X",
-        help=f"peak of AdamW's rate, after warm-up and before the cosine {default}")  # fmt: skip
-    add("--dropout", type=float, default=0.1, metavar="X",
-        help=f"share of the LSTM layers' inputs {default}")  # fmt: skip
-    add("--precision", choices=sorted(PRECISIONS), default="float32",
-        help="of the products; bfloat16 is faster where the processor has it, states stay "
-        f"float32 {default}")  # fmt: skip
-    add("--weights", choices=("float32", "float16"), default="float32",
-        help=f"dtype of the written weights {default}")  # fmt: skip
-    add("--evaluate-every", type=_positive, default=1000, metavar="N",
-        help=f"steps between held-out perplexity and writing {default}")  # fmt: skip
-    add("--report-every", type=_positive, default=50, metavar="N",
-        help=f"steps between lines of {LOG} {default}")  # fmt: skip
-    add("--seed", type=int, default=1, metavar="N", help=f"of weights and shuffling {default}")
-
-
-def _positive(text):
-    value = int(text)
-    if value < 1:
-        raise argparse.ArgumentTypeError(f"must be at least 1, not {text}")
-    return value
+    length.add_argument(
+        "--epochs", type=arguments.positive_float, default=1.0, metavar="X", help="passes over TEXT"
+    )
+    length.add_argument(
+        "--steps", type=arguments.positive_int, metavar="N", help="steps, instead of epochs"
+    )
+    add = group.add_argument
+    count = {"type": arguments.positive_int, "metavar": "N"}
+    add("--batch-size", **count, default=64, help="lanes of text a step")
+    add("--window", **count, default=20, help="positions a lane and step")
+    add(
+        "--learning-rate", type=arguments.positive_float, default=2e-3, metavar="X",
+        help="peak of AdamW's rate, between warm-up and cosine",
+    )  # fmt: skip
+    add(
+        "--dropout", type=arguments.share, default=0.1, metavar="X",
+        help="share of the LSTM layers' inputs",
+    )  # fmt: skip
+    add(
+        "--precision", choices=sorted(PRECISIONS), default="float32",
+        help="of the products; bfloat16 is faster where the processor has it",
+    )  # fmt: skip
+    add("--weights", choices=("float32", "float16"), default="float32", help="dtype in the files")
+    add("--evaluate-every", **count, default=1000, help="steps between perplexity and writing")
+    add("--report-every", **count, default=50, help="steps between lines of the log")
+    add("--seed", type=arguments.seed, default=1, metavar="N", help="of weights and shuffling")
 
 
 def _filters(text):
     try:
-        return tuple(tuple(int(n) for n in pair.split(":", 1)) for pair in text.split(","))
+        pairs = tuple(tuple(int(n) for n in pair.split(":")) for pair in text.split(","))
     except ValueError:
-        raise argparse.ArgumentTypeError(f"must look like 1:32,2:64, not {text!r}") from None
+        pairs = ()
+    if not pairs or any(len(pair) != 2 for pair in pairs):
+        raise argparse.ArgumentTypeError(f"must look like 1:32,2:64, not {text!r}")
+    return pairs
 
 
 def run(args):
     """Train as the arguments say; returns the exit status."""
     paths = _find(args.text)
-    held_out_paths = _find([args.held_out]) if args.held_out else []
-    _check_output(args)
+    held_out_paths = _find_held_out(args, paths)
+    check_output(args.output, args.overwrite)
     try:
         config = _config(args)
         held_out = list(read_sentences(held_out_paths, args.tokenizer))
@@ -177,7 +175,10 @@ def run(args):
     model = _model(args, config, vocabulary)
     options = _options(args, positions)
     _print_plan(args, counts, n_sentences, model, options, positions)
-    _train(args, paths, held_out, model, options, positions)
+    try:
+        _train(args, paths, held_out, model, options, positions)
+    except (FloatingPointError, ValueError, OSError) as error:
+        raise UserError(f"{args.output}: {error}") from None
     return 0
 
 
@@ -194,18 +195,16 @@ def _find(patterns):
     return paths
 
 
-def _check_output(args):
-    if os.path.isfile(args.output):
-        raise UserError(f"{args.output}: --output must be a directory, found a file")
-    if os.path.isdir(args.output) and os.listdir(args.output) and not args.overwrite:
-        raise UserError(
-            f"{args.output}: --output must be new or empty, found files; give another directory "
-            "or --overwrite"
-        )
+def _find_held_out(args, paths):
+    if args.held_out is None:
+        return []
+    (path,) = _find([args.held_out])[:1]
+    if any(os.path.samefile(path, other) for other in paths):
+        raise UserError(f"--held-out: {path} is among the training files; give other text")
+    return [path]
 
 
 def _config(args):
-    filters = _filters(args.filters) if isinstance(args.filters, str) else args.filters
     return BiLMConfig(
         lstm_dim=args.lstm_dim,
         projection_dim=args.projection_dim,
@@ -214,7 +213,7 @@ def _config(args):
         proj_clip=args.clip,
         use_skip_connections=not args.no_skip_connections,
         char_dim=args.char_dim,
-        filters=filters,
+        filters=args.filters,
         n_highway=args.n_highway,
         activation=args.activation,
         tokenizer=args.tokenizer,
@@ -282,7 +281,7 @@ def _train(args, paths, held_out, model, options, positions):
                 save_language_model(model, args.output, args.weights)
             writer.writerow(row)
             log.flush()
-    print(f"{args.output} written after {time.perf_counter() - started:,.0f} seconds")
+    print(f"written to {args.output} after {time.perf_counter() - started:,.0f} seconds")
 
 
 def _row(progress, options, positions):

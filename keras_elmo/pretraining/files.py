@@ -7,6 +7,7 @@ import h5py
 import numpy as np
 
 from keras_elmo.bilm import BiLM
+from keras_elmo.bilm.hdf5 import write_weights
 from keras_elmo.pretraining.language_model import BidirectionalLanguageModel
 from keras_elmo.pretraining.softmax import make_softmax
 from keras_elmo.text.vocabulary import Vocabulary
@@ -27,10 +28,9 @@ def save_language_model(model, directory, dtype="float32"):
     model.vocabulary.write(os.path.join(directory, VOCABULARY))
     with tempfile.TemporaryDirectory(dir=directory, prefix=".writing-") as scratch:
         path = os.path.join(scratch, SOFTMAX)
-        with h5py.File(path, "w") as file:
+        write_weights(path, model.softmax.named_variables(), dtype)
+        with h5py.File(path, "r+") as file:
             file.attrs["softmax"] = model.softmax.kind
-            for key, variable in model.softmax.named_variables().items():
-                file.create_dataset(key, data=np.asarray(variable).astype(dtype))
         os.replace(path, os.path.join(directory, SOFTMAX))
 
 

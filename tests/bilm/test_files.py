@@ -1,5 +1,6 @@
 """Options and weight files as found in the wild (U35), and what is written."""
 
+import dataclasses
 import json
 import os
 import shutil
@@ -48,6 +49,16 @@ def test_float16_file_is_half_the_size_and_loads_as_float32(tiny_bilm, tmp_path)
     for key, array in tiny_bilm.arrays().items():
         np.testing.assert_array_equal(half[key], array.astype(np.float16))
         assert half[key].dtype == np.float32
+
+
+def test_nothing_is_written_that_is_not_finite(tiny_bilm, tmp_path):
+    arrays = tiny_bilm.arrays()
+    arrays["CNN_proj/b_proj"][0] = 70_000.0
+    tiny_bilm.set_arrays(arrays)
+    with pytest.raises(ValueError, match="finite in float16.*'CNN_proj/b_proj'"):
+        tiny_bilm.save(tmp_path, dtype="float16")
+    assert os.listdir(tmp_path) == []
+    tiny_bilm.save(tmp_path)
 
 
 def test_save_leaves_two_files_and_replaces_older_ones(tiny_bilm, make_tiny_bilm, tmp_path):
@@ -131,8 +142,6 @@ def test_files_the_wrong_way_round(model):
 
 def test_a_file_in_which_the_filters_need_no_projection(tiny_config, make_tiny_bilm, tmp_path):
     """The published trainer writes no projection where it would change no size."""
-    import dataclasses
-
     config = dataclasses.replace(tiny_config, filters=((1, 3), (2, 5)))
     bilm = make_tiny_bilm(config)
     arrays = bilm.arrays()

@@ -1,0 +1,156 @@
+"""The command that pretrains a biLM."""
+
+import csv
+import gzip
+import os
+import random
+import re
+
+import numpy as np
+import pytest
+
+from keras_elmo import BiLM, ELMoEmbedding
+from keras_elmo.cli.train import main
+from keras_elmo.pretraining.corpus import read_sentences
+from keras_elmo.pretraining.evaluation import evaluate
+from keras_elmo.pretraining.files import load_language_model
+
+SMALL = [
+    *("--lstm-dim", "12", "--projection-dim", "8", "--char-dim", "4", "--filters", "1:4,3:8"),
+    *("--batch-size", "4", "--window", "6", "--learning-rate", "0.02", "--dropout", "0"),
+]
+
+
+def text(seed, lines):
+    rng = random.Random(seed)
+    patterns = ("The cat sat on the mat.", "A dog sat, too!", "Is it a cat?")
+    return "".join(rng.choice(patterns) + "\n" for _ in range(lines))
+
+
+@pytest.fixture
+def files(tmp_path):
+    (tmp_path / "a.txt").write_text(text(1, 60))
+    (tmp_path / "b.txt.gz").write_bytes(gzip.compress(text(2, 60).encode()))
+    (tmp_path / "held-out.txt").write_text(text(3, 20))
+    return tmp_path
+
+
+def run(files, *options):
+    return main(["bilm", str(files / "[ab].txt*"), "--output", str(files / "out"), *options])
+
+
+def test_text_to_preset_directory(files, capsys):
+    held_out = str(files / "held-out.txt")
+    status = run(
+        files, *SMALL, "--epochs", "2", "--held-out", held_out, "--held-out-sentences", "5",
+        "--evaluate-every", "30", "--report-every", "10",
+    )  # fmt: skip
+    assert status == 0
+    printed = capsys.readouterr().out
+    assert "120 sentences" in printed
+    out = files / "out"
+    names = ["options.json", "softmax.hdf5", "training.csv", "vocab.txt", "weights.hdf5"]
+    assert sorted(os.listdir(out)) == names
+
+    with open(out / "training.csv", newline="") as log:
+        rows = list(csv.DictReader(log))
+    steps = int(re.search(r"(\d+) steps of 24 positions", printed)[1])
+    assert int(rows[-1]["step"]) == steps
+    assert float(rows[-1]["epoch"]) == pytest.approx(2, abs=0.05)
+    measured = [row for row in rows if row["held_out_combined"]]
+    assert [int(row["step"]) for row in measured] == [*range(30, steps, 30), steps]
+    for direction in ("held_out_forward", "held_out_backward"):
+        assert float(measured[-1][direction]) < float(measured[0][direction])
+
+    model = load_language_model(out)
+    found = evaluate(model, read_sentences([held_out], "words"))
+    assert found.combined == pytest.approx(float(rows[-1]["held_out_combined"]), rel=1e-4)
+    assert model.bilm.tokenizer == "words"
+    layer = ELMoEmbedding(str(out), output="elmo")
+    assert layer.tokenizer == "words"
+    assert layer(["The cat sat."]).shape == (1, 4, 16)
+
+
+def test_seed_and_float16(files):
+    for name, seed in (("one", "5"), ("two", "5"), ("three", "6")):
+        options = [*SMALL, "--steps", "2", "--seed", seed, "--output", str(files / name)]
+        assert main(["bilm", str(files / "a.txt"), *options, "--weights", "float16"]) == 0
+    one, two, three = (BiLM.load(files / name).arrays() for name in ("one", "two", "three"))
+    for key in one:
+        np.testing.assert_allclose(one[key], two[key], atol=1e-3)
+    assert np.abs(one["CNN_proj/W_proj"] - three["CNN_proj/W_proj"]).max() > 0.01
+
+
+def test_given_vocabulary_and_other_choices(files):
+    (files / "vocab.txt").write_bytes(b"<S>\r\n</S>\r\n<UNK>\r\nthe\r\ncat\r\n")
+    status = run(
+        files, *SMALL, "--steps", "2", "--vocabulary", str(files / "vocab.txt"),
+        "--softmax", "full", "--no-skip-connections", "--n-layers", "3", "--n-highway", "0",
+        "--activation", "tanh", "--tokenizer", "space", "--clip", "1.5",
+    )  # fmt: skip
+    assert status == 0
+    config = BiLM.load(files / "out").config
+    assert (config.n_layers, config.n_highway, config.activation) == (3, 0, "tanh")
+    assert (config.use_skip_connections, config.tokenizer, config.proj_clip) == (False, "space", 1.5)
+    assert (files / "out" / "vocab.txt").read_text().split() == ["<S>", "</S>", "<UNK>", "the", "cat"]
+
+
+def empty(files):
+    for name in ("a.txt", "b.txt.gz"):
+        (files / name).unlink()
+    (files / "a.txt").write_text("\n \n")
+
+
+def latin(files):
+    (files / "a.txt").write_bytes("un café\n".encode("latin-1"))
+
+
+def cut_gzip(files):
+    content = (files / "b.txt.gz").read_bytes()
+    (files / "b.txt.gz").write_bytes(content[: len(content) // 2])
+
+
+def poor_vocabulary(files):
+    (files / "vocab.txt").write_text("<S>\n</S>\nthe\n")
+
+
+def full_output(files):
+    (files / "out").mkdir()
+    (files / "out" / "mine.txt").write_text("keep me")
+
+
+FAULTS = {
+    "no such file": (None, ["--held-out", "missing.txt"], "missing.txt: no such file"),
+    "empty text": (empty, [], "at least one sentence"),
+    "wrong encoding": (latin, [], "a.txt, line 1: text must be UTF-8"),
+    "cut gzip": (cut_gzip, [], "b.txt.gz must be a whole gzip file"),
+    "vocabulary": (poor_vocabulary, ["--vocabulary", "vocab.txt"], "<UNK>"),
+    "held-out is trained on": (None, ["--held-out", "a.txt"], "among the training files"),
+    "one layer": (None, ["--n-layers", "1"], "lstm.n_layers"),
+    "filters": (None, ["--filters", "1-4"], "must look like 1:32,2:64"),
+    "wide filter": (None, ["--filters", "60:4"], "char_cnn.filters"),
+    "rate": (None, ["--learning-rate", "0"], "above 0"),
+    "epochs": (None, ["--epochs", "nan"], "above 0"),
+    "dropout": (None, ["--dropout", "1"], "below 1"),
+    "full output": (full_output, [], "not empty"),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_bad_input_is_one_line_status_2_and_nothing_written(fault, files, capsys, monkeypatch):
+    prepare, options, message = FAULTS[fault]
+    if prepare:
+        prepare(files)
+    before = sorted(path for path in files.rglob("*"))
+    monkeypatch.chdir(files)
+    assert run(files, *options) == 2
+    error = capsys.readouterr().err
+    assert error.count("\n") == 1 and message in error
+    assert error.startswith("keras_elmo-train bilm: error: ")
+    assert sorted(path for path in files.rglob("*")) == before
+
+
+def test_a_run_that_diverges_stops_with_a_line(files, capsys):
+    assert run(files, *SMALL, "--learning-rate", "1e30", "--steps", "50") == 2
+    assert "must be finite" in capsys.readouterr().err.splitlines()[-1]
+    assert not (files / "out" / "weights.hdf5").exists()
