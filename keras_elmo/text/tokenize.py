@@ -61,11 +61,17 @@ def _check_texts(texts):
     return tf.ensure_shape(texts, [None])
 
 
+# As graphs, since calling ragged ops one by one costs milliseconds a batch.
+_as_graph = tf.function(input_signature=[tf.TensorSpec([None], tf.string)], autograph=False)
+
+
+@_as_graph
 def _split_spaces(texts):
     pieces = tf.strings.split(texts, sep=" ")
     return tf.ragged.boolean_mask(pieces, pieces != "")
 
 
+@_as_graph
 def _split_words(texts):
     texts = tf.strings.regex_replace(_normalize(texts), f"{_MARK}+", r" \0 ")
     pieces = tf.strings.split(tf.strings.regex_replace(texts, _TOKEN, r" \0 "))

@@ -1,0 +1,1 @@
+"""The `keras_elmo-train` command."""

@@ -1,0 +1,61 @@
+"""Output directories that appear complete or not at all."""
+
+import contextlib
+import os
+import shutil
+import tempfile
+from pathlib import Path
+
+from keras_elmo.cli.errors import UserError
+
+
+def check_output(directory, overwrite):
+    """Raises a UserError where `output_directory` could not put the directory."""
+    path = Path(directory)
+    if path.exists() and not path.is_dir():
+        raise UserError(f"--output: {path} is a file. Give a directory.")
+    if path.is_dir() and any(path.iterdir()) and not overwrite:
+        raise UserError(
+            f"--output: {path} is not empty. Give another directory, or --overwrite to replace it."
+        )
+    parent = next(ancestor for ancestor in path.absolute().parents if ancestor.exists())
+    if not parent.is_dir() or not os.access(parent, os.W_OK | os.X_OK):
+        raise UserError(f"--output: {path} cannot be made, {parent} is not a writable directory.")
+
+
+@contextlib.contextmanager
+def output_directory(directory):
+    """Gives a new directory to write into, which takes the place of `directory` at the end.
+
+    If the block raises, `directory` is left as it was and nothing else stays behind.
+    """
+    path = Path(directory).absolute()
+    path.parent.mkdir(parents=True, exist_ok=True)
+    stage = Path(tempfile.mkdtemp(prefix=f".{path.name}-", dir=path.parent))
+    try:
+        yield stage
+        stage.chmod(0o777 & ~_umask())
+        _replace(stage, path)
+    finally:
+        shutil.rmtree(stage, ignore_errors=True)
+
+
+def _replace(stage, path):
+    if not path.exists():
+        os.replace(stage, path)
+        return
+    old = Path(tempfile.mkdtemp(prefix=f".{path.name}-old-", dir=path.parent)) / path.name
+    os.replace(path, old)
+    try:
+        os.replace(stage, path)
+    except OSError:
+        os.replace(old, path)
+        raise
+    finally:
+        shutil.rmtree(old.parent, ignore_errors=True)
+
+
+def _umask():
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask

@@ -1,0 +1,347 @@
+"""The ELMo layer of a Keras model."""
+
+import sys
+import warnings
+
+import keras
+import numpy as np
+import tensorflow as tf
+
+from keras_elmo import inputs as reading
+from keras_elmo import outputs as naming
+from keras_elmo.layers.scalar_mix import ScalarMix
+from keras_elmo.layers.sequences import drop_boundaries, masked_mean
+from keras_elmo.sources import make_source
+from keras_elmo.text.tokenize import TOKENIZERS
+
+
+@keras.saving.register_keras_serializable(package="keras_elmo")
+class ELMoEmbedding(keras.layers.Layer):
+    """Embeds sentences by a frozen biLM: `gamma * sum_j softmax(s)_j * h_j` for each token.
+
+    Peters et al. (2018), section 3.2, equation 1. `h_0` is the token vector written twice, `h_1` to
+    `h_L` are the biLM's LSTM layers, forward and backward concatenated. Only the L+1 scalars `s` and
+    `gamma` are trained, L+2 numbers a mix. `trainable = False` freezes them; the biLM is never
+    trained unless `fine_tune` is True, whatever is flipped.
+
+    A sentence's result depends on nothing but the sentence. All outputs are float32, also under a
+    mixed dtype policy, which only lets the biLM's products run in half precision. Positions beyond
+    a row's length are exactly 0, and so is every position and every pooled vector of a blank text.
+
+    Outputs, for batch b, time t, dimension D, projection P = D/2, L LSTM layers:
+
+    | `output`          | shape             | what                                               |
+    |-------------------|-------------------|----------------------------------------------------|
+    | `"default"`       | (b, D)            | mean of `elmo` over the words (not the boundaries) |
+    | `"elmo"`          | (b, t, D)         | the mix                                            |
+    | `"word_emb"`      | (b, t, P)         | the token vector                                   |
+    | `"lstm_outputsK"` | (b, t, D)         | LSTM layer K, 1 to L                               |
+    | `"top"`           | (b, t, D)         | the last layer                                     |
+    | `"average"`       | (b, t, D)         | plain mean over all layers                         |
+    | `"concat"`        | (b, t, (L+1) * D) | all layers side by side                            |
+    | `"layers"`        | (b, L+1, t, D)    | all layers                                         |
+
+    t is the longest row's length, at least 1; of padded tokens it is the width of the padding. The
+    outputs of shape (b, t, ...) carry the Keras mask (b, t), True at words; `default` and `layers`
+    carry none.
+
+    Args:
+        source: Name of a preset, directory, zip archive, pair (options, weights) or `BiLM`.
+        output: Name from the table; a list of names gives a dict of outputs.
+        tokenizer: Rule that splits raw texts, "space" or "words". None takes the one that the
+            source was trained with, and "space" where it names none. The attribute and the config
+            hold the rule that was taken.
+        inputs: "text", "tokens", or "auto": rank 1 and shape (batch, 1) are raw texts; ragged
+            tensors, lists of lists, dicts and other rank 2 are tokens. A layer built on tokens
+            takes every rank 2 for tokens.
+        num_mixes: Number of mixes over one run of the biLM. From 2 on, `default` and `elmo` are
+            lists of as many tensors.
+        initial_scalars: L+1 numbers that `s` starts from; None means all zero.
+        initial_gamma: Number that `gamma` starts from.
+        fixed_weights: L+1 layer weights that sum to 1, not trained.
+        fixed_scalars: L+1 numbers before softmax, not trained.
+        layer_norm: Whether to normalise each layer over the sentence's positions before the mix.
+        l2: Strength of the L2 penalty on `s`.
+        dropout: Share of the mix's values set to 0 in training.
+        keep_boundaries: Whether outputs of shape (b, t, ...) have the vectors of begin and end of
+            sentence too: t + 2 positions, which the mask counts. A blank text then has these two.
+        max_tokens: Number of tokens that are kept of a sentence, boundaries not counted; None keeps
+            all. Cutting warns, once for a layer; a compiled call writes a line to stderr instead.
+        fine_tune: Whether to train the biLM too.
+        save_frozen: Whether saved models contain the frozen biLM. If False, they hold where it came
+            from and its sha256, which is checked when the model is loaded.
+        **kwargs: Passed to `keras.layers.Layer`.
+
+    Call arguments:
+        inputs: Raw texts `(batch,)` or `(batch, 1)`; or tokens: RaggedTensor or list of lists
+            `(batch, None)`, or `(batch, time)` with `""` as padding, or a dict of "tokens"
+            `(batch, time)` and "sequence_len" int `(batch,)`. Strings, as tensors or in containers.
+        training: Whether dropout is applied.
+
+    Returns:
+        float32 tensor, list of tensors or dict, as `output` and `num_mixes` tell.
+
+    Raises:
+        ValueError: If an argument is out of range, or inputs have the wrong shape.
+        TypeError: If inputs are not strings, or `source` is none of the above.
+        FileNotFoundError: If nothing is at `source`.
+
+    Example:
+
+    >>> layer = ELMoEmbedding(output="elmo")
+    >>> layer(["free entry now", ""]).shape
+    TensorShape([2, 3, 256])
+
+    Source: the `default` and `tokens` signatures of TF-Hub's `elmo` module; `Elmo` of AllenNLP.
+    """
+
+    def __init__(
+        self,
+        source="english-small",
+        output="default",
+        tokenizer=None,
+        inputs="auto",
+        num_mixes=1,
+        initial_scalars=None,
+        initial_gamma=1.0,
+        fixed_weights=None,
+        fixed_scalars=None,
+        layer_norm=False,
+        l2=0.0,
+        dropout=0.0,
+        keep_boundaries=False,
+        max_tokens=None,
+        fine_tune=False,
+        save_frozen=True,
+        **kwargs,
+    ):
+        super().__init__(**kwargs)
+        self._convert_input_args = False
+        self._allow_non_tensor_positional_args = True
+        self.supports_jit = False
+        self.supports_masking = True
+        # Keras owns the attribute `output`.
+        self.output_names = tuple(output) if isinstance(output, (list, tuple)) else output
+        self.inputs = inputs
+        self.num_mixes = num_mixes
+        self.dropout = dropout
+        self.keep_boundaries = bool(keep_boundaries)
+        self.max_tokens = max_tokens
+        self.fine_tune = bool(fine_tune)
+        self.save_frozen = bool(save_frozen)
+        self._built_on_tokens = False
+        self._has_warned = False
+        self._check_arguments(tokenizer)
+        mix_arguments = {
+            "initial_scalars": initial_scalars,
+            "initial_gamma": initial_gamma,
+            "fixed_weights": fixed_weights,
+            "fixed_scalars": fixed_scalars,
+            "layer_norm": layer_norm,
+            "l2": l2,
+        }
+        self.mixes = [
+            ScalarMix(**mix_arguments, name=f"mix_{index}", trainable=self.trainable)
+            for index in range(num_mixes)
+        ]
+        self.source = make_source(source, self.fine_tune, self.save_frozen, self.dtype_policy)
+        naming.check_output(self.output_names, self.num_layers)
+        self.tokenizer = tokenizer or self.source.tokenizer or "space"
+        self.drop = keras.layers.Dropout(dropout, dtype="float32", name="dropout")
+        for mix in self.mixes:
+            mix.build((None, self.num_layers, None, self.output_dim))
+        if not self.trainable:
+            self.source.trainable = False
+
+    @property
+    def compute_dtype(self):
+        """The string dtype, so that Keras makes a string Input where a model has none."""
+        return "string"
+
+    @property
+    def variable_dtype(self):
+        """The string dtype, as `compute_dtype`; all weights are float32."""
+        return "string"
+
+    @property
+    def num_layers(self):
+        """Number of layers that are mixed, L+1."""
+        return self.source.num_layers
+
+    @property
+    def output_dim(self):
+        """D, the size of a mixed vector."""
+        return self.source.output_dim
+
+    @property
+    def layer_weights(self):
+        """NumPy float32 `(L+1,)`, of several mixes `(num_mixes, L+1)`: softmax(s), with sum 1."""
+        weights = [mix.layer_weights for mix in self.mixes]
+        return weights[0] if self.num_mixes == 1 else np.stack(weights)
+
+    @property
+    def gamma(self):
+        """The scale as a float, of several mixes as NumPy float32 `(num_mixes,)`."""
+        gammas = np.array([mix.gamma.numpy() for mix in self.mixes])
+        return float(gammas[0]) if self.num_mixes == 1 else gammas
+
+    def build(self, input_shape=None):
+        # All weights are there already: their shapes come from the source, not from the inputs.
+        self._built_on_tokens = reading.shape_holds_tokens(input_shape)
+
+    def call(self, inputs, training=None):
+        batch = self._read(inputs)
+        if self.max_tokens is not None:
+            self._tell_cut(batch.tokens)
+            batch = reading.cut(batch, self.max_tokens)
+        layers, mask = self._run_source(batch)
+        mixed = []
+        if any(name in naming.MIXED for name in self._names()):
+            mixed = [self.drop(mix(layers, mask=mask), training=training) for mix in self.mixes]
+
+        def make(name, index):
+            if name == "default":
+                return self._pool(mixed[index], mask)
+            output = mixed[index] if name == "elmo" else naming.unmixed_output(name, layers)
+            return naming.with_mask(output, mask) if naming.has_mask(name) else output
+
+        return self._collect(make)
+
+    def compute_mask(self, inputs, previous_mask=None):
+        """The masks of the outputs, in their structure: bool `(batch, time)` or None.
+
+        `call` sets the same masks. In a symbolic call there is none yet: it comes with the tensors.
+        """
+        is_symbolic = isinstance(_tokens_of(inputs), keras.KerasTensor)
+        if is_symbolic or not any(naming.has_mask(name) for name in self._names()):
+            return None
+        mask = self._mask(inputs)
+        return self._collect(lambda name, _: mask if naming.has_mask(name) else None)
+
+    def compute_output_spec(self, inputs, training=None):
+        batch, time = self._symbolic_shape(inputs)
+
+        def make(name, _):
+            shape = naming.output_shape(name, batch, time, self.num_layers, self.output_dim)
+            return keras.KerasTensor(shape, "float32")
+
+        return self._collect(make)
+
+    def get_config(self):
+        mix = self.mixes[0].get_config()
+        shared = ("initial_scalars", "initial_gamma", "fixed_weights", "fixed_scalars")
+        names = self.output_names
+        return {
+            **super().get_config(),
+            "source": keras.saving.serialize_keras_object(self.source),
+            "output": names if isinstance(names, str) else list(names),
+            "tokenizer": self.tokenizer,
+            "inputs": self.inputs,
+            "num_mixes": self.num_mixes,
+            **{name: mix[name] for name in (*shared, "layer_norm", "l2")},
+            "dropout": self.dropout,
+            "keep_boundaries": self.keep_boundaries,
+            "max_tokens": self.max_tokens,
+            "fine_tune": self.fine_tune,
+            "save_frozen": self.save_frozen,
+        }
+
+    @classmethod
+    def from_config(cls, config):
+        source = keras.saving.deserialize_keras_object(config["source"])
+        return cls(**{**config, "source": source})
+
+    def _names(self):
+        return self.output_names if isinstance(self.output_names, tuple) else (self.output_names,)
+
+    def _collect(self, make):
+        """`make(name, index of the mix)` for every output, as a tensor, list or dict."""
+
+        def of(name):
+            if name in naming.MIXED and self.num_mixes > 1:
+                return [make(name, index) for index in range(self.num_mixes)]
+            return make(name, 0)
+
+        if isinstance(self.output_names, tuple):
+            return {name: of(name) for name in self.output_names}
+        return of(self.output_names)
+
+    def _read(self, inputs):
+        hold_tokens = reading.are_tokens(inputs, self.inputs, self._built_on_tokens)
+        return reading.read_tokens(inputs, self.tokenizer, hold_tokens)
+
+    def _run_source(self, batch):
+        layers, mask = self.source(batch.tokens)
+        if not self.fine_tune:
+            layers = tf.stop_gradient(layers)
+        if self.keep_boundaries:
+            return naming.pad_time(layers, mask, batch.time + 2)
+        return naming.pad_time(*drop_boundaries(layers, mask), batch.time)
+
+    def _pool(self, mixed, mask):
+        if self.keep_boundaries:
+            mixed, mask = mixed[:, 1:-1], mask[:, 2:]
+        return masked_mean(mixed, mask)
+
+    def _mask(self, inputs):
+        batch = self._read(inputs)
+        if self.max_tokens is not None:
+            batch = reading.cut(batch, self.max_tokens)
+        boundaries = 2 if self.keep_boundaries else 0
+        return tf.sequence_mask(batch.tokens.row_lengths() + boundaries, batch.time + boundaries)
+
+    def _symbolic_shape(self, inputs):
+        """`(batch, time)` of the outputs as far as they are known in advance."""
+        hold_tokens = reading.are_tokens(inputs, self.inputs, self._built_on_tokens)
+        time = reading.static_time(inputs, hold_tokens)
+        if time is not None:
+            time = min(time, self.max_tokens or time) + (2 if self.keep_boundaries else 0)
+        return _tokens_of(inputs).shape[0], time
+
+    def _tell_cut(self, tokens):
+        message = (
+            f"{self.name}: a sentence has more tokens than `max_tokens={self.max_tokens}` allows, "
+            "and the rest of it was left out. Raise `max_tokens`, or set it to None to keep all."
+        )
+        is_cut = tf.reduce_any(tokens.row_lengths() > self.max_tokens)
+        if not tf.executing_eagerly():
+            tf.cond(is_cut, lambda: _print(message), lambda: False)
+        elif is_cut and not self._has_warned:
+            self._has_warned = True
+            warnings.warn(message, stacklevel=3)
+
+    def _check_arguments(self, tokenizer):
+        _check_choice("tokenizer", tokenizer, (None, *TOKENIZERS))
+        _check_choice("inputs", self.inputs, reading.INPUTS)
+        _check_count("num_mixes", self.num_mixes)
+        if self.max_tokens is not None:
+            _check_count("max_tokens", self.max_tokens)
+        if not 0.0 <= self.dropout < 1.0:
+            raise ValueError(
+                f"`dropout` must be a share, 0 <= dropout < 1. Received: dropout={self.dropout}. "
+                "Use 0 for none."
+            )
+        if self.fine_tune and not self.save_frozen:
+            raise ValueError(
+                "`save_frozen=False` must not be used with `fine_tune=True`: a biLM that is "
+                "trained differs from its files. Received: both. Leave `save_frozen` at True."
+            )
+
+
+def _tokens_of(inputs):
+    return inputs["tokens"] if isinstance(inputs, dict) else inputs
+
+
+def _print(message):
+    with tf.control_dependencies([tf.print(message, output_stream=sys.stderr)]):
+        return tf.constant(False)
+
+
+def _check_choice(name, value, allowed):
+    if value not in allowed:
+        raise ValueError(f"`{name}` must be one of {allowed}. Received: {name}={value!r}.")
+
+
+def _check_count(name, value):
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
+        raise ValueError(f"`{name}` must be a whole number >= 1. Received: {name}={value!r}.")

@@ -1,0 +1,158 @@
+"""From what `ELMoEmbedding` is called with to tokens."""
+
+from typing import NamedTuple
+
+import keras
+import numpy as np
+import tensorflow as tf
+
+from keras_elmo.text.containers import as_text
+from keras_elmo.text.tokenize import tokenize
+from keras_elmo.text.tokens import as_tokens
+
+EXPECTED = {
+    "auto": "raw texts of shape (batch,) or (batch, 1), or tokens of shape (batch, time)",
+    "text": "raw texts of shape (batch,) or (batch, 1)",
+    "tokens": "tokens of shape (batch, time)",
+}
+INPUTS = tuple(EXPECTED)
+
+
+class TokenBatch(NamedTuple):
+    """Tokens of a batch and the time axis that the outputs have.
+
+    Attributes:
+        tokens: RaggedTensor string `(batch, None)`.
+        time: Length of the time axis, at least 1: of padded tokens that of their padding, else the
+            longest row's. A number where it is known when the graph is made, else an int32 tensor.
+    """
+
+    tokens: tf.RaggedTensor
+    time: int | tf.Tensor
+
+
+def read_tokens(inputs, tokenizer, hold_tokens):
+    """Tokens of any input.
+
+    Args:
+        inputs: Raw texts or tokens, as tensors or in Python containers.
+        tokenizer: Name of the rule that splits raw texts.
+        hold_tokens: Whether `inputs` are tokens, as `are_tokens` tells.
+
+    Returns:
+        `TokenBatch`.
+    """
+    if not hold_tokens:
+        if tf.is_tensor(inputs) and inputs.shape.rank == 2:
+            inputs = tf.ensure_shape(inputs, (None, 1))[:, 0]
+        tokens = tokenize(as_text(inputs), tokenizer)
+        return TokenBatch(tokens, _longest(tokens))
+    padded, sequence_len = inputs, None
+    if isinstance(inputs, dict):
+        padded, sequence_len = inputs["tokens"], inputs.get("sequence_len")
+    tokens = as_tokens(padded, sequence_len)
+    is_padded = not isinstance(padded, (list, tuple, tf.RaggedTensor))
+    return TokenBatch(tokens, _width(padded) if is_padded else _longest(tokens))
+
+
+def cut(batch, max_tokens):
+    """Keeps the first `max_tokens` tokens of each row."""
+    time = batch.time
+    if isinstance(time, int):
+        time = min(time, max_tokens)
+    else:
+        time = tf.minimum(time, max_tokens)
+    return TokenBatch(batch.tokens[:, :max_tokens], time)
+
+
+def are_tokens(inputs, kind, built_on_tokens):
+    """Whether `inputs` are tokens rather than raw texts; raises where they can be neither.
+
+    Args:
+        inputs: What the layer is called with, tensors or `keras.KerasTensor` included.
+        kind: One of `INPUTS`. "auto" takes rank 1, and rank 2 whose last dimension is known to be
+            1, for texts; ragged tensors, lists of lists, dicts and other rank 2 for tokens.
+        built_on_tokens: Whether the layer was built on rank 2 that is tokens. Then "auto" takes
+            every rank 2 for tokens, also a batch whose longest row has one token.
+    """
+    is_dict = isinstance(inputs, dict)
+    if is_dict:
+        _check_dict(inputs)
+        inputs = inputs["tokens"]
+    _check_dtype(inputs)
+    rank, last = _rank_and_last(inputs)
+    can_be_text = not is_dict and (rank == 1 or (rank == 2 and last in (1, None)))
+    can_be_tokens = rank == 2
+    possible = {
+        "text": can_be_text,
+        "tokens": can_be_tokens,
+        "auto": can_be_text or can_be_tokens,
+    }
+    if not possible[kind]:
+        raise ValueError(
+            f"With `inputs={kind!r}` the layer takes {EXPECTED[kind]}. "
+            f"Received: shape={getattr(inputs, 'shape', None)}. Flatten texts to one dimension, "
+            "and give one row of tokens for each sentence."
+        )
+    if kind == "auto":
+        return can_be_tokens and (is_dict or built_on_tokens or last != 1)
+    return kind == "tokens"
+
+
+def shape_holds_tokens(shape):
+    """Whether a layer built on `shape` takes every later rank 2 for tokens."""
+    if isinstance(shape, dict):
+        return True
+    return shape is not None and len(shape) == 2 and shape[-1] != 1
+
+
+def static_time(inputs, hold_tokens):
+    """The time axis of the outputs where it is known in advance, else None."""
+    if not hold_tokens:
+        return None
+    inputs = inputs["tokens"] if isinstance(inputs, dict) else inputs
+    return None if getattr(inputs, "ragged", False) else inputs.shape[1] or None
+
+
+def _rank_and_last(inputs):
+    """Rank and last dimension: None where it is not known, "ragged" where rows differ."""
+    if isinstance(inputs, (list, tuple)):
+        nested = any(isinstance(row, (list, tuple, np.ndarray)) for row in inputs)
+        return (2, "ragged") if nested else (1, None)
+    shape = getattr(inputs, "shape", None)
+    if shape is None:
+        return 1, None
+    rank = shape.rank if isinstance(shape, tf.TensorShape) else len(shape)
+    if isinstance(inputs, tf.RaggedTensor):
+        return rank, "ragged"
+    return rank, shape[-1] if rank else None
+
+
+def _check_dtype(inputs):
+    is_tensor = tf.is_tensor(inputs) or isinstance(inputs, keras.KerasTensor)
+    if is_tensor and inputs.dtype not in (tf.string, "string"):
+        name = getattr(inputs.dtype, "name", inputs.dtype)
+        raise TypeError(
+            "`tokens` must be a string tensor of shape (batch, time), raw texts one of shape "
+            f"(batch,). Received: dtype={name}, shape={tuple(inputs.shape)}. Split raw sentences "
+            'into tokens first, or give the texts as they are; a `keras.Input` needs dtype="string".'
+        )
+
+
+def _check_dict(inputs):
+    if "tokens" not in inputs or not set(inputs) <= {"tokens", "sequence_len"}:
+        raise ValueError(
+            "A dict of inputs must have the key 'tokens' and may have 'sequence_len'. "
+            f"Received: {sorted(map(str, inputs))}. Give raw texts as a tensor, not in a dict."
+        )
+
+
+def _width(padded):
+    """Width of padded tokens, at least 1."""
+    width = padded.shape[1]
+    return tf.maximum(tf.shape(padded)[1], 1) if width is None else max(int(width), 1)
+
+
+def _longest(tokens):
+    lengths = tf.cast(tokens.row_lengths(), tf.int32)
+    return tf.maximum(tf.reduce_max(tf.concat([lengths, [1]], axis=0)), 1)

@@ -1,0 +1,90 @@
+"""The outputs that `ELMoEmbedding` can give, by name."""
+
+import tensorflow as tf
+
+# These go through the mix, so that there is one of them for each mix.
+MIXED = ("default", "elmo")
+
+
+def output_names(num_layers):
+    """All names of a source with `num_layers` layers, TF-Hub's first."""
+    lstm_outputs = [f"lstm_outputs{layer}" for layer in range(1, num_layers)]
+    return (*MIXED, "word_emb", *lstm_outputs, "top", "average", "concat", "layers")
+
+
+def check_output(output, num_layers):
+    """Raises where `output`, a name or a tuple of names, asks for what there is not."""
+    names = output if isinstance(output, tuple) else (output,)
+    allowed = output_names(num_layers)
+    unknown = [name for name in names if name not in allowed]
+    if unknown or not names or len(set(names)) < len(names):
+        raise ValueError(
+            f"`output` must be one of {', '.join(allowed)}, or a list of different ones. "
+            f"Received: output={output!r}. "
+            "`lstm_outputsK` exists for each of the biLM's LSTM layers K only."
+        )
+
+
+def unmixed_output(name, layers):
+    """One output as a function of the biLM's layers.
+
+    Args:
+        name: An output name that is not in `MIXED`.
+        layers: float32 `(batch, L+1, time, dim)`.
+
+    Returns:
+        float32 `(batch, time, width)`, for "layers" `(batch, L+1, time, dim)`.
+    """
+    if name == "word_emb":
+        # Layer 0 is the token vector written twice.
+        return layers[:, 0, :, : layers.shape[-1] // 2]
+    if name == "top":
+        return layers[:, -1]
+    if name == "average":
+        return tf.reduce_mean(layers, axis=1)
+    if name == "concat":
+        return tf.concat(tf.unstack(layers, axis=1), axis=-1)
+    if name == "layers":
+        return tf.identity(layers)
+    return layers[:, int(name.removeprefix("lstm_outputs"))]
+
+
+def output_shape(name, batch, time, num_layers, dim):
+    """The shape of an output; `batch` and `time` may be None."""
+    if name == "default":
+        return (batch, dim)
+    if name == "layers":
+        return (batch, num_layers, time, dim)
+    widths = {"word_emb": dim // 2, "concat": num_layers * dim}
+    return (batch, time, widths.get(name, dim))
+
+
+def has_mask(name):
+    """Whether an output carries the mask `(batch, time)`: those of shape `(batch, time, width)`."""
+    return name not in ("default", "layers")
+
+
+def with_mask(output, mask):
+    """`output` itself, with `mask` as its Keras mask."""
+    output._keras_mask = mask
+    return output
+
+
+def pad_time(layers, mask, time):
+    """Pads layers and mask to the time axis of the outputs.
+
+    Args:
+        layers: float32 `(batch, L+1, t, dim)`.
+        mask: bool `(batch, t)`.
+        time: int or int32 tensor, at least t.
+
+    Returns:
+        `(layers, mask)` with t = `time`, zero and False at what was added.
+    """
+    missing = time - tf.shape(mask)[1]
+    layers = tf.pad(layers, [[0, 0], [0, 0], [0, missing], [0, 0]])
+    mask = tf.pad(mask, [[0, 0], [0, missing]])
+    if isinstance(time, int):
+        layers.set_shape([None, None, time, None])
+        mask.set_shape([None, time])
+    return layers, mask

@@ -1,0 +1,354 @@
+"""`TextClassifier`: ELMo vectors, pooled and standardised, and a dense head."""
+
+import collections
+import os
+
+import keras
+import numpy as np
+import tensorflow as tf
+
+from keras_elmo.embedding import ELMoEmbedding
+from keras_elmo.tasks.batches import (
+    batches_by_length,
+    by_length,
+    encode_batches,
+    encode_validation,
+    read_data,
+    stream_batches,
+)
+from keras_elmo.tasks.inputs import (
+    batched,
+    can_shuffle,
+    holds_text,
+    is_stream,
+    model_input,
+    split_rows,
+)
+from keras_elmo.tasks.labels import Labels, readable_label_errors
+from keras_elmo.tasks.pooling import SequencePooling
+from keras_elmo.tasks.standardize import Standardize
+
+TRAINING_BATCH = 60
+INFERENCE_BATCH = 128
+_KERAS_OPTIONS = ("name", "dtype", "trainable")
+
+
+@keras.saving.register_keras_serializable(package="keras_elmo")
+class TextClassifier(keras.Model):
+    """Classifies texts: ELMo's mix of biLM layers, pooled, standardised, two Dense layers.
+
+    `p = softmax(W_2 relu(W_1 z + b_1) + b_2)` (sigmoid for two classes), where `z` is the mean
+    and/or the maximum over a text's tokens of `gamma * sum_j s_j h_j`, standardised. The biLM is
+    frozen; `s`, `gamma` and the two Dense layers train. Before its first epoch, the first `fit`
+    reads the training data (never the validation data) once: it collects the classes, and the
+    means and variances of the pooled features under the initial mix. Both are kept from then on.
+
+    Args:
+        source: what `ELMoEmbedding` takes as source, or an ELMoEmbedding with `output="elmo"`.
+        pooling: "mean", "max" or "both" (concatenated) over a text's tokens.
+        standardize: bool, whether pooled features are standardised.
+        hidden_units: int, width of the hidden layer.
+        dropout: float in [0, 1), dropped from the hidden layer in training.
+        classes: the labels, if known before training; None takes them from the first `fit`.
+        **kwargs: `name`, `dtype` and `trainable` for Keras, all others for `ELMoEmbedding`
+            (`layer_norm=True`, `l2=0.01`, `tokenizer="words"` ...).
+
+    Call arguments:
+        inputs: string (batch,) texts, or what else the ELMoEmbedding takes.
+
+    Returns:
+        Float32 probabilities: (batch, 1), of the second class, for two classes; otherwise
+        (batch, n_classes).
+
+    Raises:
+        ValueError: a value outside its range, one class only, an unknown label, missing texts or
+            labels, texts and labels of different lengths.
+
+    Example:
+
+    ```python
+    classifier = TextClassifier()
+    classifier.fit(["free entry, text WIN", "see you at 8"], ["spam", "ham"])
+    classifier.predict_labels(["are we on for tonight?"])     # array(['ham'], dtype='<U4')
+    classifier.save("spam.keras")
+    ```
+    """
+
+    def __init__(
+        self,
+        source="english-small",
+        pooling="both",
+        standardize=True,
+        hidden_units=256,
+        dropout=0.0,
+        classes=None,
+        **kwargs,
+    ):
+        keras_options = {key: kwargs.pop(key) for key in _KERAS_OPTIONS if key in kwargs}
+        super().__init__(**keras_options)
+        self.pooling = pooling
+        self.standardize = bool(standardize)
+        self.hidden_units = hidden_units
+        self.dropout = dropout
+        policy = self.dtype_policy
+        self.embedding = _embedding(source, policy, kwargs)
+        self.pool = SequencePooling(pooling, dtype=policy, name="pooling")
+        self.standardization = None
+        if standardize:
+            self.standardization = Standardize(dtype=policy, name="standardization")
+        self.hidden = keras.layers.Dense(
+            hidden_units, activation="relu", dtype=policy, name="hidden"
+        )
+        self.drop = keras.layers.Dropout(dropout, dtype=policy, name="dropout")
+        self.head = None
+        self.labels = None
+        self._rank = None
+        if classes is not None:
+            self._set_classes(classes)
+
+    @property
+    def classes_(self):
+        """The labels in sorted order, as column order of `predict_proba`; None before `fit`."""
+        return None if self.labels is None else self.labels.classes
+
+    @classmethod
+    def load(cls, path):
+        """Reads a classifier that `save(path)` wrote.
+
+        Raises:
+            FileNotFoundError: no such file.
+            ValueError: the file holds another model, or none.
+        """
+        if not os.path.isfile(path):
+            raise FileNotFoundError(
+                f"`path` must be a `.keras` file that `TextClassifier.save` wrote. Received: {path}"
+            )
+        model = keras.models.load_model(path)
+        if not isinstance(model, cls):
+            raise ValueError(
+                f"`path` must hold a {cls.__name__}. Received: a {type(model).__name__} in {path}. "
+                "Load it with `keras.models.load_model`."
+            )
+        return model
+
+    def __call__(self, inputs, *args, **kwargs):
+        """Probabilities for a tensor, or for texts in any container."""
+        inputs = self._texts(inputs) if holds_text(inputs) else inputs
+        return super().__call__(inputs, *args, **kwargs)
+
+    def build(self, input_shape=None):
+        shape = (None, self.embedding.output_dim * (2 if self.pooling == "both" else 1))
+        if not self.embedding.built:
+            self.embedding.build((None,))
+        if self.standardize and not self.standardization.built:
+            self.standardization.build(shape)
+        self.hidden.build(shape)
+        self.head.build((None, self.hidden_units))
+
+    def call(self, inputs, training=None):
+        self._check_fitted()
+        x = self.features(inputs, training=training)
+        if self.standardize:
+            x = self.standardization(x)
+        return self.head(self.drop(self.hidden(x), training=training))
+
+    def features(self, inputs, training=None):
+        """The pooled features before standardisation: (batch, dim), or (batch, 2 * dim)."""
+        return self.pool(self.embedding(inputs, training=training))
+
+    def compute_output_shape(self, input_shape):
+        self._check_fitted()
+        return (input_shape[0], self.head.units)
+
+    def compute_output_spec(self, inputs, training=None):
+        return keras.KerasTensor(self.compute_output_shape(inputs.shape), "float32")
+
+    def fit(
+        self,
+        x=None,
+        y=None,
+        batch_size=None,
+        epochs=1,
+        verbose="auto",
+        callbacks=None,
+        validation_split=0.0,
+        validation_data=None,
+        shuffle=True,
+        class_weight=None,
+        sample_weight=None,
+        **kwargs,
+    ):
+        """Trains on texts and labels; a second call continues.
+
+        Compiles the model with Adam, crossentropy and accuracy unless it was compiled before.
+
+        Arguments that are not told here are those of `keras.Model.fit`. `x` takes texts in any
+        container, or a tf.data.Dataset or PyDataset of (texts, labels); `y` labels in any
+        container: strings, bools or whole numbers, as in `validation_data`; `batch_size` None
+        means 60; `class_weight` is a dict from label to weight.
+
+        Returns:
+            The `keras.callbacks.History`.
+        """
+        batch_size = batch_size or TRAINING_BATCH
+        x, y, sample_weight = read_data(x, y, sample_weight, self.embedding.inputs, batch_size)
+        if validation_split and validation_data is None and not is_stream(x):
+            (x, y, sample_weight), validation_data = split_rows(
+                validation_split, x, y, sample_weight
+            )
+        self._first_pass(x, y, kwargs.get("steps_per_epoch"))
+        if validation_data is not None:
+            validation_data = encode_validation(
+                validation_data, self.labels, self.embedding.inputs, batch_size
+            )
+        self._compile_unless_compiled()
+        x, y = encode_batches(x, y, self.labels)
+        with readable_label_errors():
+            return super().fit(
+                x,
+                y,
+                batch_size=None if is_stream(x) else batch_size,
+                epochs=epochs,
+                verbose=verbose,
+                callbacks=callbacks,
+                validation_data=validation_data,
+                shuffle=shuffle and can_shuffle(x),
+                class_weight=class_weight and self.labels.encode_weights(class_weight),
+                sample_weight=sample_weight,
+                **kwargs,
+            )
+
+    def evaluate(
+        self, x=None, y=None, batch_size=None, verbose="auto", sample_weight=None, **kwargs
+    ):
+        """Loss and metrics as from `keras.Model.evaluate`, for labels of the user's own kind."""
+        if "_use_cached_eval_dataset" not in kwargs:  # fit's own call comes with class numbers
+            self._check_fitted()
+            self._compile_unless_compiled()
+            batch_size = batch_size or INFERENCE_BATCH
+            x, y, sample_weight = read_data(x, y, sample_weight, self.embedding.inputs, batch_size)
+            x, y = encode_batches(x, y, self.labels)
+        batch_size = None if is_stream(x) else batch_size
+        with readable_label_errors():
+            return super().evaluate(
+                x, y, batch_size=batch_size, verbose=verbose, sample_weight=sample_weight, **kwargs
+            )
+
+    def predict(self, x, batch_size=None, verbose="auto", **kwargs):
+        """Probabilities as from `keras.Model.predict`: (n, 1) for two classes, else (n, classes).
+
+        Texts in memory are run in order of length, which saves padding, and come back in their own.
+        """
+        self._check_fitted()
+        batch_size = batch_size or INFERENCE_BATCH
+        x = self._texts(x)
+        if is_stream(x):
+            return super().predict(batched(x, batch_size), verbose=verbose, **kwargs)
+        if "steps" in kwargs:
+            return super().predict(x, batch_size, verbose=verbose, **kwargs)
+        order = by_length(x)
+        ordered = super().predict(tf.gather(x, order), batch_size, verbose=verbose, **kwargs)
+        return ordered[np.argsort(order)]
+
+    def predict_proba(self, x, batch_size=None, verbose="auto"):
+        """Probabilities, float32 (n, n_classes), columns in the order of `classes_`."""
+        probabilities = self.predict(x, batch_size=batch_size, verbose=verbose)
+        if len(self.labels) == 2:
+            return np.concatenate([1 - probabilities, probabilities], axis=1)
+        return probabilities
+
+    def predict_labels(self, x, batch_size=None, verbose="auto"):
+        """The most probable label of every text, an array (n,) of the user's own kind."""
+        probabilities = self.predict_proba(x, batch_size=batch_size, verbose=verbose)
+        return self.labels.decode(probabilities.argmax(axis=1))
+
+    def get_config(self):
+        return {
+            **super().get_config(),
+            "source": keras.saving.serialize_keras_object(self.embedding),
+            "pooling": self.pooling,
+            "standardize": self.standardize,
+            "hidden_units": self.hidden_units,
+            "dropout": self.dropout,
+            "classes": None if self.labels is None else list(self.labels.classes),
+        }
+
+    @classmethod
+    def from_config(cls, config, custom_objects=None):
+        source = config["source"]
+        if isinstance(source, dict):
+            source = keras.saving.deserialize_keras_object(source, custom_objects)
+        return cls(**{**config, "source": source})
+
+    def get_build_config(self):
+        return None  # the constructor builds a model whose classes are known
+
+    def _set_classes(self, labels):
+        self.labels = Labels(labels)
+        two = len(self.labels) == 2
+        self.head = keras.layers.Dense(
+            1 if two else len(self.labels),
+            activation="sigmoid" if two else "softmax",
+            dtype="float32",
+            name="head",
+        )
+        self.build()
+
+    def _first_pass(self, x, y, steps_per_epoch):
+        """Takes classes and statistics from the training data, where they are not known yet."""
+        wants_statistics = self.standardize and not self.standardization.adapted
+        if not is_stream(x):
+            if self.labels is None:
+                self._set_classes(y)
+            self.labels.encode(y)
+            if wants_statistics:
+                self.standardization.adapt(self._features_of(batches_by_length(x)))
+        elif wants_statistics or self.labels is None:
+            found = set()
+            batches = stream_batches(x, steps_per_epoch, found)
+            if wants_statistics:
+                self.standardization.adapt(self._features_of(batches))
+            else:
+                collections.deque(batches, maxlen=0)
+            if self.labels is None:
+                self._set_classes(list(found))
+
+    def _features_of(self, batches):
+        eager = self.compiled and self.run_eagerly
+        run = self.features if eager else tf.function(self.features, reduce_retracing=True)
+        return (run(x, training=False) for x in batches)
+
+    def _compile_unless_compiled(self):
+        if not self.compiled:
+            two = len(self.labels) == 2
+            loss = "binary_crossentropy" if two else "sparse_categorical_crossentropy"
+            self.compile(optimizer="adam", loss=loss, metrics=["accuracy"])
+
+    def _check_fitted(self):
+        if self.labels is None:
+            raise ValueError(
+                "The classifier does not know its classes yet. Call `fit` first, or construct it "
+                "with `classes=[...]`."
+            )
+
+    def _texts(self, x):
+        """Strings as the model takes them; texts and tokens do not share Keras' traced functions."""
+        x = model_input(x, self.embedding.inputs)
+        rank = x.shape.rank if tf.is_tensor(x) else None
+        if rank != self._rank:
+            self.train_function = self.test_function = self.predict_function = None
+        self._rank = rank
+        return x
+
+
+def _embedding(source, policy, options):
+    """An ELMoEmbedding that gives one vector a token."""
+    if not isinstance(source, ELMoEmbedding):
+        return ELMoEmbedding(source, output="elmo", dtype=policy, name="embedding", **options)
+    if source.output_names != "elmo" or source.num_mixes != 1 or options:
+        raise ValueError(
+            'An ELMoEmbedding as `source` must have `output="elmo"`, one mix, and no further '
+            f"options. Received: output={source.output_names!r}, num_mixes={source.num_mixes}, "
+            f"options {sorted(options)}."
+        )
+    return source

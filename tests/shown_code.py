@@ -1,0 +1,27 @@
+"""Runs the code that documentation shows."""
+
+import doctest
+import re
+
+FLAGS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
+
+
+def fenced(text, language):
+    """The fenced blocks of a language: list of (line number of its first line, code)."""
+    found = re.finditer(rf"^```{language}\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+    return [(text.count("\n", 0, match.start(1)) + 1, match[1]) for match in found]
+
+
+def run_program(code, names, place, line=1):
+    """Runs a block of statements, with line numbers as in the page."""
+    exec(compile("\n" * (line - 1) + code, place, "exec"), names)
+
+
+def run_session(code, names, place):
+    """Runs `>>>` lines and compares the outputs shown; names that they set stay in `names`."""
+    test = doctest.DocTestParser().get_doctest(code, names, place, place, 0)
+    report = []
+    runner = doctest.DocTestRunner(verbose=False, optionflags=FLAGS)
+    runner.run(test, out=report.append, clear_globs=False)
+    names.update(test.globs)
+    assert report == [], "".join(report)

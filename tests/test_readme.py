@@ -1,0 +1,101 @@
+"""What the documentation shows is run: Python blocks, commands and their options, links."""
+
+import configparser
+import os
+import re
+import shlex
+from importlib import metadata
+from pathlib import Path
+
+import pytest
+from shown_code import fenced, run_program, run_session
+
+import keras_elmo
+from keras_elmo.cli.train import main
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGES = ["README.md", "CONTRIBUTING.md", *sorted(f"docs/{p.name}" for p in ROOT.glob("docs/*.md"))]
+WITH_CODE = [page for page in PAGES if "```python" in (ROOT / page).read_text(encoding="utf-8")]
+KNOWN_COMMANDS = {".", ".ci/run", "keras_elmo-train", "pip", "pre-commit", "pytest", "python3"}
+
+
+def blocks(page, language):
+    return fenced((ROOT / page).read_text(encoding="utf-8"), language)
+
+
+def commands(page):
+    """Every command of the shell blocks as a list of words, joined lines and `&&` taken apart."""
+    lines = "\n".join(code for _, code in blocks(page, "sh")).replace("\\\n", " ").splitlines()
+    parts = [part for line in lines for part in line.split("&&")]
+    return [words for part in parts if (words := shlex.split(part, comments=True))]
+
+
+@pytest.mark.parametrize("page", WITH_CODE)
+def test_python_blocks_run_in_order(page, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    names = {"__name__": "__main__"}
+    for line, code in blocks(page, "python"):
+        if code.startswith(">>>"):
+            run_session(code, names, f"{page}:{line}")
+        else:
+            run_program(code, names, str(ROOT / page), line)
+
+
+def test_a_wrong_output_in_a_session_is_found():
+    run_session(">>> 1 + 1\n2\n", {}, "page:1")
+    with pytest.raises(AssertionError, match="Expected"):
+        run_session(">>> 1 + 1\n3\n", {}, "page:1")
+
+
+def test_readme_trains_by_line_25():
+    line, code = blocks("README.md", "python")[0]
+    assert "ELMoEmbedding(" in code
+    assert ".fit(" in code
+    assert line + code.count("\n") - 1 <= 25
+
+
+def test_readme_set_up_is_two_commands():
+    lines = [line for _, code in blocks("README.md", "sh") for line in code.splitlines()]
+    assert "pip install . && keras_elmo-train classifier --output spam-model" in lines
+    assert 'pip install -e ".[test]" && pytest -n 2' in lines
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_shell_commands_exist(page):
+    for words in commands(page):
+        assert words[0] in KNOWN_COMMANDS, words
+        scripts = [word for word in words[1:] if word.endswith(".py")]
+        assert [script for script in scripts if not (ROOT / script).is_file()] == []
+
+
+def test_console_script_of_the_metadata_runs(monkeypatch, capsys):
+    setup = configparser.ConfigParser()
+    setup.read(ROOT / "setup.cfg", encoding="utf-8")
+    name, _, value = setup["options.entry_points"]["console_scripts"].strip().partition(" = ")
+    script = metadata.EntryPoint(name, value, "console_scripts").load()
+    monkeypatch.setenv("TF_CPP_MIN_LOG_LEVEL", "3")
+    monkeypatch.setattr("sys.argv", [name, "--version"])
+    with pytest.raises(SystemExit) as exit_info:
+        script()
+    assert exit_info.value.code == 0
+    assert capsys.readouterr().out == f"keras_elmo-train {keras_elmo.__version__}\n"
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_options_of_the_command_line_exist(page, capsys):
+    shown = [words for words in commands(page) if words[0] == "keras_elmo-train"]
+    for subcommand in {words[1] for words in shown}:
+        with pytest.raises(SystemExit) as exit_info:
+            main([subcommand, "--help"])
+        assert exit_info.value.code == 0
+        known = set(re.findall(r"--[a-z][a-z-]*", capsys.readouterr().out))
+        used = {w for words in shown if words[1] == subcommand for w in words if w[:2] == "--"}
+        assert used - known == set()
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_links_inside_the_repository_lead_somewhere(page):
+    text = (ROOT / page).read_text(encoding="utf-8")
+    targets = re.findall(r"\]\((?!https?:|#)([^)#\s]+)", text)
+    there = (ROOT / page).parent
+    assert [target for target in targets if not os.path.exists(there / target)] == []
