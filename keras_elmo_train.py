@@ -22,6 +22,7 @@ def main():
             with stderr_held_back():
                 from keras_elmo.cli.train import main as run
     except KeyboardInterrupt:
+        sys.stderr.write("keras_elmo-train: interrupted\n")
         sys.exit(130)
     sys.exit(run())
 

@@ -1,8 +1,5 @@
 """The ELMo layer of a Keras model."""
 
-import sys
-import warnings
-
 import keras
 import numpy as np
 import tensorflow as tf
@@ -20,9 +17,10 @@ class ELMoEmbedding(keras.layers.Layer):
     """Embeds sentences by a frozen biLM: `gamma * sum_j softmax(s)_j * h_j` for each token.
 
     Peters et al. (2018), section 3.2, equation 1. `h_0` is the token vector written twice, `h_1` to
-    `h_L` are the biLM's LSTM layers, forward and backward concatenated. Only the L+1 scalars `s` and
-    `gamma` are trained, L+2 numbers a mix. `trainable = False` freezes them; the biLM is never
-    trained unless `fine_tune` is True, whatever is flipped.
+    `h_L` are the biLM's LSTM layers, forward and backward concatenated. Only the L+1 scalars `s`
+    and `gamma` are trained, L+2 numbers a mix. `trainable = False` freezes them; the biLM is never
+    trained unless `fine_tune` is True, whatever is flipped. Where neither `default` nor `elmo` is
+    put out there is no mix, and nothing to train.
 
     A sentence's result depends on nothing but the sentence. All outputs are float32, also under a
     mixed dtype policy, which only lets the biLM's products run in half precision. Positions beyond
@@ -115,6 +113,7 @@ class ELMoEmbedding(keras.layers.Layer):
         save_frozen=True,
         **kwargs,
     ):
+        kwargs["name"] = kwargs.get("name") or _unique_name()
         super().__init__(**kwargs)
         self._convert_input_args = False
         self._allow_non_tensor_positional_args = True
@@ -123,33 +122,30 @@ class ELMoEmbedding(keras.layers.Layer):
         # Keras owns the attribute `output`.
         self.output_names = tuple(output) if isinstance(output, (list, tuple)) else output
         self.inputs = inputs
-        self.num_mixes = num_mixes
+        self.num_mixes = _count("num_mixes", num_mixes)
         self.dropout = dropout
         self.keep_boundaries = bool(keep_boundaries)
-        self.max_tokens = max_tokens
+        self.max_tokens = None if max_tokens is None else _count("max_tokens", max_tokens)
         self.fine_tune = bool(fine_tune)
         self.save_frozen = bool(save_frozen)
         self._built_on_tokens = False
         self._has_warned = False
         self._check_arguments(tokenizer)
-        mix_arguments = {
-            "initial_scalars": initial_scalars,
-            "initial_gamma": initial_gamma,
-            "fixed_weights": fixed_weights,
-            "fixed_scalars": fixed_scalars,
-            "layer_norm": layer_norm,
-            "l2": l2,
-        }
-        self.mixes = [
-            ScalarMix(**mix_arguments, name=f"mix_{index}", trainable=self.trainable)
-            for index in range(num_mixes)
-        ]
         self.source = make_source(source, self.fine_tune, self.save_frozen, self.dtype_policy)
         naming.check_output(self.output_names, self.num_layers)
         self.tokenizer = tokenizer or self.source.tokenizer or "space"
+        mixes = self._make_mixes(
+            initial_scalars=initial_scalars,
+            initial_gamma=initial_gamma,
+            fixed_weights=fixed_weights,
+            fixed_scalars=fixed_scalars,
+            layer_norm=layer_norm,
+            l2=l2,
+        )
+        self._mix_config = mixes[0].get_config()
+        is_mixed = any(name in naming.MIXED for name in self._names())
+        self.mixes = mixes if is_mixed else []
         self.drop = keras.layers.Dropout(dropout, dtype="float32", name="dropout")
-        for mix in self.mixes:
-            mix.build((None, self.num_layers, None, self.output_dim))
         if not self.trainable:
             self.source.trainable = False
 
@@ -176,13 +172,13 @@ class ELMoEmbedding(keras.layers.Layer):
     @property
     def layer_weights(self):
         """NumPy float32 `(L+1,)`, of several mixes `(num_mixes, L+1)`: softmax(s), with sum 1."""
-        weights = [mix.layer_weights for mix in self.mixes]
+        weights = [mix.layer_weights for mix in self._existing_mixes()]
         return weights[0] if self.num_mixes == 1 else np.stack(weights)
 
     @property
     def gamma(self):
         """The scale as a float, of several mixes as NumPy float32 `(num_mixes,)`."""
-        gammas = np.array([mix.gamma.numpy() for mix in self.mixes])
+        gammas = np.array([mix.gamma.numpy() for mix in self._existing_mixes()])
         return float(gammas[0]) if self.num_mixes == 1 else gammas
 
     def build(self, input_shape=None):
@@ -192,12 +188,10 @@ class ELMoEmbedding(keras.layers.Layer):
     def call(self, inputs, training=None):
         batch = self._read(inputs)
         if self.max_tokens is not None:
-            self._tell_cut(batch.tokens)
+            self._has_warned |= reading.tell_cut(batch.tokens, self.max_tokens, self._has_warned)
             batch = reading.cut(batch, self.max_tokens)
         layers, mask = self._run_source(batch)
-        mixed = []
-        if any(name in naming.MIXED for name in self._names()):
-            mixed = [self.drop(mix(layers, mask=mask), training=training) for mix in self.mixes]
+        mixed = [self.drop(mix(layers, mask=mask), training=training) for mix in self.mixes]
 
         def make(name, index):
             if name == "default":
@@ -228,17 +222,15 @@ class ELMoEmbedding(keras.layers.Layer):
         return self._collect(make)
 
     def get_config(self):
-        mix = self.mixes[0].get_config()
-        shared = ("initial_scalars", "initial_gamma", "fixed_weights", "fixed_scalars")
         names = self.output_names
         return {
+            **self._mix_config,
             **super().get_config(),
             "source": keras.saving.serialize_keras_object(self.source),
             "output": names if isinstance(names, str) else list(names),
             "tokenizer": self.tokenizer,
             "inputs": self.inputs,
             "num_mixes": self.num_mixes,
-            **{name: mix[name] for name in (*shared, "layer_norm", "l2")},
             "dropout": self.dropout,
             "keep_boundaries": self.keep_boundaries,
             "max_tokens": self.max_tokens,
@@ -248,8 +240,27 @@ class ELMoEmbedding(keras.layers.Layer):
 
     @classmethod
     def from_config(cls, config):
-        source = keras.saving.deserialize_keras_object(config["source"])
-        return cls(**{**config, "source": source})
+        config = dict(config)
+        if isinstance(config.get("source"), dict):
+            config["source"] = keras.saving.deserialize_keras_object(config["source"])
+        return cls(**config)
+
+    def _make_mixes(self, **arguments):
+        mixes = [
+            ScalarMix(**arguments, name=f"mix_{index}", trainable=self.trainable)
+            for index in range(self.num_mixes)
+        ]
+        for mix in mixes:
+            mix.build((None, self.num_layers, None, self.output_dim))
+        return mixes
+
+    def _existing_mixes(self):
+        if not self.mixes:
+            raise ValueError(
+                "The layer must have a mix to have weights of it. Received: "
+                f"output={self.output_names!r}. Put out 'default' or 'elmo' too."
+            )
+        return self.mixes
 
     def _names(self):
         return self.output_names if isinstance(self.output_names, tuple) else (self.output_names,)
@@ -298,24 +309,9 @@ class ELMoEmbedding(keras.layers.Layer):
             time = min(time, self.max_tokens or time) + (2 if self.keep_boundaries else 0)
         return _tokens_of(inputs).shape[0], time
 
-    def _tell_cut(self, tokens):
-        message = (
-            f"{self.name}: a sentence has more tokens than `max_tokens={self.max_tokens}` allows, "
-            "and the rest of it was left out. Raise `max_tokens`, or set it to None to keep all."
-        )
-        is_cut = tf.reduce_any(tokens.row_lengths() > self.max_tokens)
-        if not tf.executing_eagerly():
-            tf.cond(is_cut, lambda: _print(message), lambda: False)
-        elif is_cut and not self._has_warned:
-            self._has_warned = True
-            warnings.warn(message, stacklevel=3)
-
     def _check_arguments(self, tokenizer):
         _check_choice("tokenizer", tokenizer, (None, *TOKENIZERS))
         _check_choice("inputs", self.inputs, reading.INPUTS)
-        _check_count("num_mixes", self.num_mixes)
-        if self.max_tokens is not None:
-            _check_count("max_tokens", self.max_tokens)
         if not 0.0 <= self.dropout < 1.0:
             raise ValueError(
                 f"`dropout` must be a share, 0 <= dropout < 1. Received: dropout={self.dropout}. "
@@ -328,13 +324,14 @@ class ELMoEmbedding(keras.layers.Layer):
             )
 
 
+def _unique_name():
+    """`elmo_embedding`, `elmo_embedding_1`...: Keras' own rule would say `el_mo_embedding`."""
+    number = keras.backend.get_uid("elmo_embedding") - 1
+    return f"elmo_embedding_{number}" if number else "elmo_embedding"
+
+
 def _tokens_of(inputs):
     return inputs["tokens"] if isinstance(inputs, dict) else inputs
-
-
-def _print(message):
-    with tf.control_dependencies([tf.print(message, output_stream=sys.stderr)]):
-        return tf.constant(False)
 
 
 def _check_choice(name, value, allowed):
@@ -342,6 +339,7 @@ def _check_choice(name, value, allowed):
         raise ValueError(f"`{name}` must be one of {allowed}. Received: {name}={value!r}.")
 
 
-def _check_count(name, value):
+def _count(name, value):
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
         raise ValueError(f"`{name}` must be a whole number >= 1. Received: {name}={value!r}.")
+    return int(value)

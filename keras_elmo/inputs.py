@@ -1,5 +1,7 @@
 """From what `ELMoEmbedding` is called with to tokens."""
 
+import sys
+import warnings
 from typing import NamedTuple
 
 import keras
@@ -63,6 +65,30 @@ def cut(batch, max_tokens):
     else:
         time = tf.minimum(time, max_tokens)
     return TokenBatch(batch.tokens[:, :max_tokens], time)
+
+
+def tell_cut(tokens, max_tokens, has_warned):
+    """Tells the user once that a row is longer than `max_tokens`; in a graph, every time.
+
+    Returns:
+        Whether there was a warning.
+    """
+    message = (
+        f"A sentence has more tokens than `max_tokens={max_tokens}` allows; the rest of it is left "
+        "out. Raise `max_tokens`, or set it to None to keep all tokens."
+    )
+    is_cut = tf.reduce_any(tokens.row_lengths() > max_tokens)
+    if not tf.executing_eagerly():
+        tf.cond(is_cut, lambda: _print(message), lambda: False)
+    elif is_cut and not has_warned:
+        warnings.warn(message, stacklevel=2)
+        return True
+    return False
+
+
+def _print(message):
+    with tf.control_dependencies([tf.print(message, output_stream=sys.stderr)]):
+        return tf.constant(False)
 
 
 def are_tokens(inputs, kind, built_on_tokens):
@@ -135,7 +161,7 @@ def _check_dtype(inputs):
         raise TypeError(
             "`tokens` must be a string tensor of shape (batch, time), raw texts one of shape "
             f"(batch,). Received: dtype={name}, shape={tuple(inputs.shape)}. Split raw sentences "
-            'into tokens first, or give the texts as they are; a `keras.Input` needs dtype="string".'
+            'into tokens first, or give the texts themselves; a `keras.Input` needs dtype="string".'
         )
 
 

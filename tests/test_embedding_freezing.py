@@ -101,6 +101,18 @@ def test_fine_tune_trains_the_bilm_too(make_tiny_bilm, frozen):
     assert all(np.abs(after[key] - array).max() > 0.0 for key, array in before.items())
 
 
+@pytest.mark.parametrize("output", ["concat", ["top", "layers"]])
+def test_without_a_mixed_output_there_is_no_mix_to_train(tiny_bilm, output):
+    layer = ELMoEmbedding(tiny_bilm, output=output, initial_scalars=[1.0, 0.0, 0.0])
+    layer(TEXTS)
+    assert layer.mixes == [] and trainable_scalars(layer) == 0
+    for name in ("layer_weights", "gamma"):
+        with pytest.raises(ValueError, match="must have a mix.*Put out 'default' or 'elmo' too"):
+            getattr(layer, name)
+    again = ELMoEmbedding.from_config({**layer.get_config(), "output": "elmo"})
+    np.testing.assert_allclose(again.layer_weights, np.exp([1, 0, 0]) / (np.e + 2), atol=1e-6)
+
+
 def test_fine_tune_can_be_made_frozen(tiny_bilm):
     assert trainable_scalars(ELMoEmbedding(tiny_bilm, fine_tune=True, trainable=False)) == 0
 

@@ -40,6 +40,11 @@ def test_texts_in_any_container_are_read_alike(layer, texts):
     np.testing.assert_array_equal(layer(texts), layer(tf.constant(TEXTS)))
 
 
+def test_texts_of_a_generator_are_read(layer):
+    generated = layer(text for text in TEXTS)
+    np.testing.assert_array_equal(generated, layer(tf.constant(TEXTS)))
+
+
 @pytest.mark.parametrize(
     "tokens",
     [
@@ -108,7 +113,9 @@ def test_tokenizer_splits_texts_and_none_takes_the_source_s(make_tiny_bilm, tiny
     assert by_space.shape[1] == 2 < by_words.shape[1]
 
 
-@pytest.mark.parametrize("inputs", [tf.constant([[1, 2]]), tf.constant([1.0]), tf.ragged.constant([[1]])])
+@pytest.mark.parametrize(
+    "inputs", [tf.constant([[1, 2]]), tf.constant([1.0]), tf.ragged.constant([[1]])]
+)
 def test_numbers_are_an_error_that_says_what_to_do(layer, inputs):
     with pytest.raises(TypeError, match="`tokens` must be a string tensor.*Split raw sentences"):
         layer(inputs)

@@ -2,7 +2,6 @@
 
 import keras
 import numpy as np
-import pytest
 import tensorflow as tf
 
 from keras_elmo.embedding import ELMoEmbedding
@@ -50,7 +49,8 @@ def test_u29_sequential_without_input_trains(tiny_bilm):
     model.add(dense())
     texts = np.array([text.decode() for text in TEXTS.numpy()], dtype=object)
     fit(model, texts)
-    np.testing.assert_allclose(model.predict(texts, batch_size=3, verbose=0), model(TEXTS), atol=1e-6)
+    predicted = model.predict(texts, batch_size=3, verbose=0)
+    np.testing.assert_allclose(predicted, model(TEXTS), atol=1e-6)
     assert np.isfinite(model.evaluate(texts, LABELS, verbose=0))
     model.summary(print_fn=lambda line: None)
     assert model.count_params() > 4
@@ -66,9 +66,18 @@ def test_functional_model_trains(tiny_bilm):
 
 def test_tokens_train_ragged_and_answer_padded(tiny_bilm):
     ragged = tf.strings.split(TEXTS)
-    model = keras.Sequential([keras.Input((None,), dtype="string"), ELMoEmbedding(tiny_bilm), dense()])
+    inputs = keras.Input((None,), dtype="string")
+    model = keras.Sequential([inputs, ELMoEmbedding(tiny_bilm), dense()])
     fit(model, ragged)
     np.testing.assert_allclose(model(ragged.to_tensor("")), model(ragged), atol=1e-6)
+
+
+def test_an_unmixed_output_trains_its_head_without_a_warning(tiny_bilm):
+    inputs = keras.Input((), dtype="string")
+    vectors = ELMoEmbedding(tiny_bilm, output="concat")(inputs)
+    model = keras.Model(inputs, dense()(keras.layers.GlobalAveragePooling1D()(vectors)))
+    # Keras' own pooling divides by the number of words, so that a blank text would give NaN.
+    fit(model, tf.constant(["free entry now", "ok", "no", "call me"]))
 
 
 def test_tokens_train_without_input(tiny_bilm):
@@ -94,6 +103,13 @@ def test_subclassed_model_trains(tiny_bilm):
     fit(model, TEXTS)
     assert model(TEXTS).shape == (4, 1)
     assert len(model.trainable_weights) == 4
+
+
+def test_names_are_numbered_as_keras_numbers_them(tiny_bilm):
+    keras.utils.clear_session()
+    names = [ELMoEmbedding(tiny_bilm).name for _ in range(2)]
+    assert names == ["elmo_embedding", "elmo_embedding_1"]
+    assert ELMoEmbedding(tiny_bilm, name="mine").name == "mine"
 
 
 def test_in_tf_data_map(tiny_bilm):
@@ -130,7 +146,7 @@ def test_in_a_graph_shapes_are_known(tiny_bilm):
 def test_exported_model_serves_strings(tiny_bilm, tmp_path):
     inputs = keras.Input((), dtype="string", name="texts")
     model = keras.Model(inputs, ELMoEmbedding(tiny_bilm, max_tokens=2)(inputs))
-    model.export(tmp_path / "served", verbose=False)
+    model.export(tmp_path / "served")
     served = tf.saved_model.load(tmp_path / "served")
     np.testing.assert_allclose(served.serve(TEXTS), tf.function(model)(TEXTS), atol=1e-6)
 

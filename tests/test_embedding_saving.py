@@ -24,9 +24,10 @@ import keras_elmo
 import numpy as np
 
 model = keras.models.load_model(sys.argv[1])
+texts = np.array(json.loads(sys.argv[2]), dtype=object)
 layer = model.layers[0]
 found = {
-    "predictions": model.predict(np.array(json.loads(sys.argv[2]), dtype=object), verbose=0).tolist(),
+    "predictions": model.predict(texts, verbose=0).tolist(),
     "layer_weights": layer.layer_weights.tolist(),
     "gamma": layer.gamma,
 }
@@ -101,6 +102,12 @@ def test_u27_config_round_trip_keeps_every_argument(tiny_directory):
         np.testing.assert_array_equal(first, second)
 
 
+def test_a_config_written_by_hand_may_name_a_place(tiny_directory):
+    layer = ELMoEmbedding.from_config({"source": str(tiny_directory), "max_tokens": np.int64(3)})
+    np.testing.assert_array_equal(layer(TEXTS), ELMoEmbedding(str(tiny_directory))(TEXTS))
+    assert json.loads(json.dumps(layer.get_config()))["max_tokens"] == 3
+
+
 @pytest.mark.parametrize("name", ["fixed_weights", "fixed_scalars"])
 def test_u27_config_round_trip_keeps_fixed_weights(tiny_bilm, name):
     layer = ELMoEmbedding(tiny_bilm, **{name: [0.25, 0.25, 0.5]})
@@ -119,7 +126,9 @@ def test_u27_clone_model_gives_a_usable_model(tiny_bilm):
     np.testing.assert_array_equal(clone(TEXTS), model(TEXTS))
 
 
-@pytest.mark.parametrize("arguments", [{}, {"fine_tune": True}, {"num_mixes": 2, "output": ["default"]}])
+@pytest.mark.parametrize(
+    "arguments", [{}, {"fine_tune": True}, {"num_mixes": 2, "output": ["default"]}]
+)
 def test_a_model_comes_back_from_its_file(tiny_bilm, tmp_path, arguments):
     layer = ELMoEmbedding(tiny_bilm, dropout=0.1, **arguments)
     inputs = keras.Input((), dtype="string")

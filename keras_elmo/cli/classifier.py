@@ -18,7 +18,7 @@ from keras_elmo.cli.table import Table, read_table
 from keras_elmo.datasets import load_sms_sample
 from keras_elmo.tasks import TextClassifier
 
-MODEL_FILE, MISTAKES_FILE, METRICS_FILE = "model.keras", "mistakes.tsv", "metrics.json"
+FILES = MODEL_FILE, MISTAKES_FILE, METRICS_FILE = "model.keras", "mistakes.tsv", "metrics.json"
 DESCRIPTION = """Train a text classifier: ELMo vectors of a frozen biLM, pooled and standardised,
 then Dense(256, relu) and a sigmoid or softmax. Prints accuracy, F1 and a confusion table of the
 test part. Without DATA it takes the SMS sample of the package."""
@@ -83,7 +83,7 @@ def _add_model_options(group):
 def _add_output_options(group):
     add = group.add_argument
     add("--output", metavar="DIR", help="directory for model and report; none: only print")
-    add("--overwrite", action="store_true", help="replace DIR if it is not empty")
+    add("--overwrite", action="store_true", help="replace the output of an earlier run")
     add("--positive-label", metavar="LABEL", help="class of the F1; by default `spam`, or else the "
         "rarest class")  # fmt: skip
     add("--quiet", action="store_true", help="no progress bar")
@@ -93,7 +93,7 @@ def run(args):
     """Runs the command; returns the exit status."""
     started = time.perf_counter()
     if args.output is not None:
-        check_output(args.output, args.overwrite)
+        check_output(args.output, args.overwrite, FILES)
     table = _read(args)
     train, test = _split(args, table)
     positive = _positive_label(args, table)
@@ -260,6 +260,7 @@ def _metrics(args, evaluation, positive, seconds, n_train):
 
 
 def _write(args, classifier, evaluation, metrics, table, test):
+    check_output(args.output, args.overwrite, FILES)
     try:
         with output_directory(args.output) as directory:
             classifier.save(directory / MODEL_FILE)
@@ -268,8 +269,7 @@ def _write(args, classifier, evaluation, metrics, table, test):
             (directory / METRICS_FILE).write_text(text, encoding="utf-8")
     except OSError as error:
         raise UserError(f"--output: {args.output} cannot be written: {error}") from None
-    names = ", ".join((MODEL_FILE, MISTAKES_FILE, METRICS_FILE))
-    print(f"written to {Path(args.output)}: {names}")
+    print(f"written to {Path(args.output)}: {', '.join(FILES)}")
 
 
 def _write_mistakes(path, evaluation, table, test):

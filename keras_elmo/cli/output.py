@@ -9,14 +9,25 @@ from pathlib import Path
 from keras_elmo.cli.errors import UserError
 
 
-def check_output(directory, overwrite):
-    """Raises a UserError where `output_directory` could not put the directory."""
+def check_output(directory, overwrite, files):
+    """Raises a UserError where `output_directory` could not or should not put the directory.
+
+    Args:
+        directory: where to.
+        overwrite: bool, whether the output of an earlier run may be replaced.
+        files: names of the files of such an output; a directory with others is never replaced.
+    """
     path = Path(directory)
     if path.exists() and not path.is_dir():
         raise UserError(f"--output: {path} is a file. Give a directory.")
-    if path.is_dir() and any(path.iterdir()) and not overwrite:
+    found = sorted(entry.name for entry in path.iterdir()) if path.is_dir() else []
+    others = [name for name in found if name not in files]
+    if others:
+        raise UserError(f"--output: {path} holds other files ({others[0]}). Give a new directory.")
+    if found and not overwrite:
         raise UserError(
-            f"--output: {path} is not empty. Give another directory, or --overwrite to replace it."
+            f"--output: {path} holds the output of an earlier run. Give another directory, or "
+            "--overwrite to replace it."
         )
     parent = next(ancestor for ancestor in path.absolute().parents if ancestor.exists())
     if not parent.is_dir() or not os.access(parent, os.W_OK | os.X_OK):

@@ -51,15 +51,12 @@ def read_table(path, text_column, label_column, encoding="utf-8", delimiter=None
     if not rows:
         raise UserError(f"{path} has a header row only. Add rows of labelled texts below it.")
     _check_widths(path, rows, width)
-    _check_present(path, rows, text_at, text_column)
-    _check_present(path, rows, label_at, label_column)
-    return Table(
-        name=str(path),
-        texts=[fields[text_at] for _, fields in rows],
-        labels=[fields[label_at].strip() for _, fields in rows],
-        lines=[line for line, _ in rows],
-        notes=_notes(rows, names),
-    )
+    lines = [line for line, _ in rows]
+    texts = [fields[text_at] for _, fields in rows]
+    labels = [fields[label_at].strip() for _, fields in rows]
+    _check_present(path, lines, texts, text_column)
+    _check_present(path, lines, labels, label_column)
+    return Table(str(path), texts, labels, lines, _notes(rows, names))
 
 
 def _decode(path, encoding):
@@ -137,8 +134,8 @@ def _check_widths(path, rows, width):
             )
 
 
-def _check_present(path, rows, at, column):
-    missing = [str(line) for line, fields in rows if not fields[at].strip("\r\n")]
+def _check_present(path, lines, values, column):
+    missing = [str(line) for line, value in zip(lines, values, strict=True) if not value]
     if missing:
         more = f" and {len(missing) - SHOWN} more" if len(missing) > SHOWN else ""
         raise UserError(

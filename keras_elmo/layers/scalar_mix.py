@@ -96,7 +96,9 @@ class ScalarMix(keras.layers.Layer):
         mixed = self.gamma * tf.einsum("l,bltd->btd", self._weights(), layers)
         if mask is None:
             return mixed
-        return mixed * tf.cast(mask, mixed.dtype)[:, :, tf.newaxis]
+        mixed = mixed * tf.cast(mask, mixed.dtype)[:, :, tf.newaxis]
+        mixed._keras_mask = mask
+        return mixed
 
     @property
     def layer_weights(self):

@@ -17,10 +17,10 @@ class NativeSource(keras.layers.Layer):
     """Tokens in, all layers of a `BiLM` and the mask out, sentence boundaries included.
 
     The config holds the biLM's config, the place it came from and the sha256 of its weights, never
-    the weights. They get into a `.keras` or `.weights.h5` file when `save_weights` is True. A source
-    made by `from_config` takes its weights from, in this order: the file being loaded; a living
-    source with the same sha256 (so `clone_model` gives a usable layer); at the first call, the
-    place. Where none of them gives the weights, that call raises; they are never left random.
+    the weights. They get into a `.keras` or `.weights.h5` file when `save_weights` is True. A
+    source made by `from_config` takes them from the file that is being loaded, or a living source
+    with the same sha256 (so that `clone_model` gives a usable layer), or, at the first call, the
+    place. Where none of these has them, that call raises; they are never left random.
 
     Args:
         bilm: `BiLM` to run.

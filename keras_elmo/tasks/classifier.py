@@ -96,9 +96,7 @@ class TextClassifier(keras.Model):
         self.standardization = None
         if standardize:
             self.standardization = Standardize(dtype=policy, name="standardization")
-        self.hidden = keras.layers.Dense(
-            hidden_units, activation="relu", dtype=policy, name="hidden"
-        )
+        self.hidden = keras.layers.Dense(hidden_units, "relu", dtype=policy, name="hidden")
         self.drop = keras.layers.Dropout(dropout, dtype=policy, name="dropout")
         self.head = None
         self.labels = None
@@ -191,11 +189,10 @@ class TextClassifier(keras.Model):
             The `keras.callbacks.History`.
         """
         batch_size = batch_size or TRAINING_BATCH
-        x, y, sample_weight = read_data(x, y, sample_weight, self.embedding.inputs, batch_size)
+        x, y, sample_weight = read_data(self._texts(x), y, sample_weight, batch_size)
         if validation_split and validation_data is None and not is_stream(x):
-            (x, y, sample_weight), validation_data = split_rows(
-                validation_split, x, y, sample_weight
-            )
+            train, validation_data = split_rows(validation_split, x, y, sample_weight)
+            x, y, sample_weight = train
         self._first_pass(x, y, kwargs.get("steps_per_epoch"))
         if validation_data is not None:
             validation_data = encode_validation(
@@ -211,6 +208,7 @@ class TextClassifier(keras.Model):
                 epochs=epochs,
                 verbose=verbose,
                 callbacks=callbacks,
+                validation_split=validation_split,
                 validation_data=validation_data,
                 shuffle=shuffle and can_shuffle(x),
                 class_weight=class_weight and self.labels.encode_weights(class_weight),
@@ -226,7 +224,7 @@ class TextClassifier(keras.Model):
             self._check_fitted()
             self._compile_unless_compiled()
             batch_size = batch_size or INFERENCE_BATCH
-            x, y, sample_weight = read_data(x, y, sample_weight, self.embedding.inputs, batch_size)
+            x, y, sample_weight = read_data(self._texts(x), y, sample_weight, batch_size)
             x, y = encode_batches(x, y, self.labels)
         batch_size = None if is_stream(x) else batch_size
         with readable_label_errors():
@@ -246,6 +244,8 @@ class TextClassifier(keras.Model):
             return super().predict(batched(x, batch_size), verbose=verbose, **kwargs)
         if "steps" in kwargs:
             return super().predict(x, batch_size, verbose=verbose, **kwargs)
+        if x.shape[0] == 0:
+            return np.zeros((0, self.head.units), np.float32)
         order = by_length(x)
         ordered = super().predict(tf.gather(x, order), batch_size, verbose=verbose, **kwargs)
         return ordered[np.argsort(order)]
@@ -285,13 +285,9 @@ class TextClassifier(keras.Model):
 
     def _set_classes(self, labels):
         self.labels = Labels(labels)
-        two = len(self.labels) == 2
-        self.head = keras.layers.Dense(
-            1 if two else len(self.labels),
-            activation="sigmoid" if two else "softmax",
-            dtype="float32",
-            name="head",
-        )
+        n = len(self.labels)
+        units, activation = (1, "sigmoid") if n == 2 else (n, "softmax")
+        self.head = keras.layers.Dense(units, activation, dtype="float32", name="head")
         self.build()
 
     def _first_pass(self, x, y, steps_per_epoch):
@@ -332,7 +328,7 @@ class TextClassifier(keras.Model):
             )
 
     def _texts(self, x):
-        """Strings as the model takes them; texts and tokens do not share Keras' traced functions."""
+        """Strings as the model takes them; texts and tokens share no traced function."""
         x = model_input(x, self.embedding.inputs)
         rank = x.shape.rank if tf.is_tensor(x) else None
         if rank != self._rank:

@@ -55,7 +55,7 @@ class Labels:
         return np.array([self._numbers[label] for label in labels], np.int32)
 
     def encode_tensor(self, y):
-        """Class numbers, int32 (batch,), of a batch of a dataset; `encode` called from the graph."""
+        """Class numbers, int32 (batch,), of a dataset's batch: `encode`, from the graph."""
         numbers = tf.numpy_function(self.encode, [y], tf.int32)
         numbers.set_shape((None,))
         return numbers

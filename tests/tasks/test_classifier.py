@@ -86,6 +86,12 @@ def test_probabilities_and_labels_of_two_classes(classifier):
     assert labels.tolist() == ["spam" if p > 0.5 else "ham" for p in second]
 
 
+def test_no_texts_give_no_rows(classifier):
+    assert classifier.predict([], verbose=0).shape == (0, 1)
+    assert classifier.predict_proba([], verbose=0).shape == (0, 2)
+    assert classifier.predict_labels([], verbose=0).tolist() == []
+
+
 def test_statistics_are_those_of_the_training_part_alone(make_tiny_bilm, texts):
     classifier = make_eager(make_tiny_bilm())
     embedding = ELMoEmbedding(make_tiny_bilm(), output="elmo")
@@ -291,6 +297,12 @@ def test_ready_embedding_as_source(make_tiny_bilm):
 def test_bad_training_data_is_named(make_tiny_bilm, x, y, message):
     with pytest.raises(ValueError, match=message):
         make(make_tiny_bilm()).fit(x, y, verbose=0)
+
+
+def test_a_dataset_has_no_validation_split(make_tiny_bilm, texts):
+    dataset = tf.data.Dataset.from_tensor_slices((texts, LABELS)).batch(2)
+    with pytest.raises(ValueError, match="validation_split"):
+        make_eager(make_tiny_bilm()).fit(dataset, validation_split=0.5, verbose=0)
 
 
 def test_missing_labels_are_a_type_error(classifier, texts):
