@@ -14,6 +14,7 @@ from keras_elmo.bilm.config import BiLMConfig
 from keras_elmo.bilm.hdf5 import read_weights, write_weights
 from keras_elmo.bilm.names import named_variables
 from keras_elmo.layers.contextual_encoder import ContextualEncoder
+from keras_elmo.layers.lstm_stack import LSTMStack
 from keras_elmo.layers.token_encoder import TokenEncoder
 from keras_elmo.text.characters import NUM_CHARACTERS, boundary_char_ids, word_char_ids
 
@@ -82,18 +83,26 @@ class BiLM(keras.layers.Layer):
             name="token_encoder",
         )
         self.contextual_encoder = ContextualEncoder(
-            config.n_layers,
-            config.lstm_dim,
-            config.projection_dim,
-            config.cell_clip,
-            config.proj_clip,
-            config.use_skip_connections,
-            dropout,
-            frozen=frozen,
+            self._make_stack("forward_stack"),
+            self._make_stack("backward_stack"),
             dtype=self.dtype_policy,
             name="contextual_encoder",
         )
         self.build()
+
+    def _make_stack(self, name):
+        return LSTMStack(
+            self.config.n_layers,
+            self.config.lstm_dim,
+            self.config.projection_dim,
+            self.config.cell_clip,
+            self.config.proj_clip,
+            self.config.use_skip_connections,
+            self.dropout,
+            frozen=self.frozen,
+            dtype=self.dtype_policy,
+            name=name,
+        )
 
     def build(self, input_shape=None):
         self.token_encoder.build()

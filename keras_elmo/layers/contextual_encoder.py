@@ -3,13 +3,11 @@
 import keras
 import tensorflow as tf
 
-from keras_elmo.layers.freezable import FreezableLayer
-from keras_elmo.layers.lstm_stack import LSTMStack
 from keras_elmo.layers.sequences import reverse_sequences
 
 
 @keras.saving.register_keras_serializable(package="keras_elmo")
-class ContextualEncoder(FreezableLayer):
+class ContextualEncoder(keras.layers.Layer):
     """Layer 0 is the token vector written twice, layer k is `[forward_k, backward_k]`.
 
     Each direction reads only its own layers below. Peters et al. 2018, section 3.1 and 3.2. The
@@ -18,8 +16,8 @@ class ContextualEncoder(FreezableLayer):
     Positions beyond a row's length give 0 in every layer and leave the states as they were.
 
     Args:
-        n_layers, lstm_dim, projection_dim, cell_clip, proj_clip, use_skip_connections, dropout,
-        frozen: as in `LSTMStack`.
+        forward_stack: LSTMStack, or another layer with its call arguments and returns.
+        backward_stack: one of the same shape, for the other direction.
 
     Call arguments:
         token_vectors: float32 `(batch, time, projection_dim)`, 0 at padding.
@@ -28,45 +26,14 @@ class ContextualEncoder(FreezableLayer):
         training: bool, whether dropout applies.
 
     Returns:
-        `(layers, states)`: float32 `(batch, n_layers + 1, time, 2 * projection_dim)`, the pair of
+        `(layers, states)`: float32 `(batch, L + 1, time, 2 * projection_dim)`, the pair of
         final states. The backward direction ends at a row's first position.
     """
 
-    def __init__(
-        self,
-        n_layers,
-        lstm_dim,
-        projection_dim,
-        cell_clip=None,
-        proj_clip=None,
-        use_skip_connections=True,
-        dropout=0.0,
-        frozen=False,
-        **kwargs,
-    ):
-        super().__init__(frozen=frozen, **kwargs)
-        self.n_layers = n_layers
-        self.lstm_dim = lstm_dim
-        self.projection_dim = projection_dim
-        self.cell_clip = cell_clip
-        self.proj_clip = proj_clip
-        self.use_skip_connections = use_skip_connections
-        self.dropout = dropout
-        self.forward_stack, self.backward_stack = (
-            LSTMStack(
-                n_layers,
-                lstm_dim,
-                projection_dim,
-                cell_clip,
-                proj_clip,
-                use_skip_connections,
-                dropout,
-                frozen=frozen,
-                dtype=self.dtype_policy,
-                name=name,
-            )
-            for name in ("forward_stack", "backward_stack")
-        )
+    def __init__(self, forward_stack, backward_stack, **kwargs):
+        super().__init__(autocast=False, **kwargs)
+        self.forward_stack = forward_stack
+        self.backward_stack = backward_stack
 
     def build(self, input_shape=None):
         self.forward_stack.build()
@@ -90,13 +57,12 @@ class ContextualEncoder(FreezableLayer):
 
     def get_config(self):
         config = super().get_config()
-        config.update(
-            n_layers=self.n_layers,
-            lstm_dim=self.lstm_dim,
-            projection_dim=self.projection_dim,
-            cell_clip=self.cell_clip,
-            proj_clip=self.proj_clip,
-            use_skip_connections=self.use_skip_connections,
-            dropout=self.dropout,
-        )
+        for name in ("forward_stack", "backward_stack"):
+            config[name] = keras.saving.serialize_keras_object(getattr(self, name))
         return config
+
+    @classmethod
+    def from_config(cls, config):
+        for name in ("forward_stack", "backward_stack"):
+            config[name] = keras.saving.deserialize_keras_object(config[name])
+        return cls(**config)

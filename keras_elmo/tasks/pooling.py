@@ -30,9 +30,8 @@ class SequencePooling(keras.Layer):
 
     Example:
 
-    ```python
-    SequencePooling("both")(vectors, mask=mask)
-    ```
+    >>> SequencePooling("both")(tf.ones((2, 5, 16))).shape
+    TensorShape([2, 32])
     """
 
     def __init__(self, pooling="both", **kwargs):

@@ -22,10 +22,10 @@ class Standardize(keras.Layer):
 
     Example:
 
-    ```python
-    layer = Standardize()
-    layer.adapt([first_batch, second_batch])
-    ```
+    >>> layer = Standardize()
+    >>> layer.adapt([np.array([[1.0], [3.0]]), np.array([[5.0]])])
+    >>> float(layer(np.array([[3.0]]))[0, 0])
+    0.0
     """
 
     def __init__(self, **kwargs):
