@@ -17,6 +17,7 @@ from keras_elmo.layers.contextual_encoder import ContextualEncoder
 from keras_elmo.layers.lstm_stack import LSTMStack
 from keras_elmo.layers.token_encoder import TokenEncoder
 from keras_elmo.text.characters import NUM_CHARACTERS, boundary_char_ids, word_char_ids
+from keras_elmo.text.tokens import as_tokens
 
 
 class BiLMOutput(NamedTuple):
@@ -67,6 +68,11 @@ class BiLM(keras.layers.Layer):
     """
 
     def __init__(self, config, frozen=True, dropout=0.0, **kwargs):
+        if not isinstance(config, BiLMConfig):
+            raise TypeError(
+                f"`config` must be a BiLMConfig. Received: {type(config).__name__}. "
+                "Read files with `BiLM.load`."
+            )
         super().__init__(autocast=False, **kwargs)
         self.config = config
         self.frozen = frozen
@@ -124,6 +130,7 @@ class BiLM(keras.layers.Layer):
         return self.config.tokenizer
 
     def call(self, char_ids, initial_states=None):
+        self._check_char_ids(char_ids)
         mask = tf.reduce_any(char_ids > 0, axis=-1)
         lengths = tf.reduce_sum(tf.cast(mask, tf.int32), axis=-1)
         batch, time, characters = tf.unstack(tf.shape(char_ids))
@@ -131,6 +138,16 @@ class BiLM(keras.layers.Layer):
         vectors = tf.reshape(vectors, [batch, time, self.config.projection_dim])
         vectors = tf.where(mask[..., tf.newaxis], vectors, 0.0)
         return self.contextualize(vectors, lengths, initial_states)
+
+    def _check_char_ids(self, char_ids):
+        characters = self.config.max_characters_per_token
+        fits = char_ids.shape.rank == 3 and char_ids.shape[-1] in (None, characters)
+        if not fits or not char_ids.dtype.is_integer:
+            raise ValueError(
+                f"`char_ids` must be integers of shape (batch, time, {characters}). "
+                f"Received: dtype={char_ids.dtype.name}, shape={char_ids.shape}. "
+                "Make them with `word_char_ids`, or give tokens to `embed_tokens`."
+            )
 
     def token_vectors(self, char_ids):
         """Encode words: int32 `(words, characters)` to float32 `(words, projection_dim)`."""
@@ -157,12 +174,14 @@ class BiLM(keras.layers.Layer):
         """Run the biLM over tokens; the character CNN sees each distinct word once.
 
         Args:
-            tokens: RaggedTensor string `(batch, None)`, without sentence boundaries.
+            tokens: RaggedTensor string `(batch, None)`, or what `as_tokens` takes, without sentence
+                boundaries.
             initial_states: `states` of an earlier output, or None for zeros.
 
         Returns:
             BiLMOutput with begin and end of sentence: `time` is the longest row plus 2.
         """
+        tokens = tokens if isinstance(tokens, tf.RaggedTensor) else as_tokens(tokens)
         vectors, word_of_token = self.token_table(tokens.flat_values)
         rows = _with_boundaries(tokens.with_flat_values(word_of_token))
         vectors = tf.pad(vectors, [[1, 0], [0, 0]])
@@ -237,8 +256,24 @@ class BiLM(keras.layers.Layer):
         return {key: np.asarray(variable) for key, variable in self._variables().items()}
 
     def set_arrays(self, arrays):
-        """Set the weights from a dict of HDF5 key to array, as `arrays()` gives it."""
-        for key, variable in self._variables().items():
+        """Set the weights from a dict of HDF5 key to array, as `arrays()` gives it.
+
+        Raises:
+            ValueError: a key is missing or unknown, or a shape is wrong; nothing is set then.
+        """
+        variables = self._variables()
+        expected = {key: tuple(variable.shape) for key, variable in variables.items()}
+        received = {key: tuple(np.shape(array)) for key, array in arrays.items()}
+        if received != expected:
+            keys = [
+                key for key in {**expected, **received} if expected.get(key) != received.get(key)
+            ]
+            raise ValueError(
+                f"`arrays` must hold each tensor of the biLM in its shape. '{keys[0]}' must have "
+                f"shape {expected.get(keys[0])}. Received: {received.get(keys[0])} (None: no such "
+                f"tensor; {len(keys)} in all differ). Take them from a biLM of the same config."
+            )
+        for key, variable in variables.items():
             variable.assign(arrays[key])
 
     def fingerprint(self):

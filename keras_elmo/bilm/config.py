@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+import math
 import os
 import warnings
 
@@ -142,7 +143,7 @@ class BiLMConfig:
         """Build a config from the bytes of an `options.json` file; `source` names it in errors."""
         try:
             options = json.loads(content)
-        except (UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
+        except (ValueError, RecursionError) as error:
             raise ValueError(
                 f"{source} must be a JSON file of options. Received content that is not JSON "
                 f"({error}). Give the options file first, then the weights."
@@ -168,7 +169,7 @@ def _fields_of_options(options):
         "use_skip_connections": lstm.get("use_skip_connections", False),
         "char_dim": _required(embedding, "dim", "char_cnn.embedding"),
         "filters": _required(char_cnn, "filters", "char_cnn"),
-        "n_highway": char_cnn.get("n_highway") or 0,
+        "n_highway": 0 if char_cnn.get("n_highway") is None else char_cnn["n_highway"],
         "max_characters_per_token": _required(char_cnn, "max_characters_per_token", "char_cnn"),
         "activation": char_cnn.get("activation", "relu"),
         "tokenizer": options.get("tokenizer"),
@@ -247,7 +248,7 @@ def _check_clip(option, value):
         return
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         raise TypeError(f"`{option}` must be a number or null. Received: {value!r}.")
-    if not value > 0:
+    if not 0 < value < math.inf:
         raise ValueError(f"`{option}` must be above 0, or null for none. Received: {value}.")
 
 

@@ -1,11 +1,12 @@
 """Reading and writing of weight files in the bilm-tf layout."""
 
+import contextlib
 import warnings
 
 import h5py
 import numpy as np
 
-from keras_elmo.bilm.names import weight_shapes
+from keras_elmo.bilm.names import PATTERN, weight_shapes
 
 
 def read_weights(file, config, source, strict=False):
@@ -24,19 +25,33 @@ def read_weights(file, config, source, strict=False):
         ValueError: the file is not HDF5, is cut short, or a dataset is missing, of another shape
             or not finite; with `strict`, a dataset that no biLM has.
     """
-    try:
-        with h5py.File(file, "r") as weights:
+    with _readable(source):
+        weights = h5py.File(file, "r")
+    with weights:
+        with _readable(source):
             found = _datasets(weights)
-            table = _without_absent_projection(weight_shapes(config), found, config)
-            _check_keys(table, found, source, strict)
-            arrays = {key: _read(weights[key], key, table, source) for key in table}
-    except OSError as error:
+        table = _without_absent_projection(weight_shapes(config), found, config)
+        _check_keys(table, found, source, strict)
+        for key, row in table.items():
+            _check_dataset(key, row, found[key], source)
+        with _readable(source):
+            arrays = {key: weights[key][()].astype(np.float32) for key in table}
+    for key, array in arrays.items():
+        _check_finite(key, array, source)
+    return _with_identity_projection(arrays, config)
+
+
+@contextlib.contextmanager
+def _readable(source):
+    """Turns what h5py raises on a damaged file, which can be nearly anything, into one error."""
+    try:
+        yield
+    except (OSError, RuntimeError, LookupError, TypeError, ValueError, OverflowError) as error:
         raise ValueError(
             f"{source} must be a complete HDF5 file of biLM weights. Received a file that h5py "
             f"cannot read ({_first_line(error)}). Download or copy it again, and give the options "
             "file first, then the weights."
         ) from None
-    return _with_identity_projection(arrays, config)
 
 
 def write_weights(path, arrays, dtype="float32"):
@@ -75,7 +90,7 @@ def _datasets(weights):
 
     def note(name, item):
         if isinstance(item, h5py.Dataset):
-            found[name] = item.shape
+            found[name] = (item.shape, item.dtype)
 
     weights.visititems(note)
     return found
@@ -100,12 +115,19 @@ def _with_identity_projection(arrays, config):
 def _check_keys(table, found, source, strict):
     missing = [key for key in table if key not in found]
     extra = [key for key in found if key not in table]
+    contradicting = [key for key in extra if PATTERN.fullmatch(key)]
     if missing:
         raise ValueError(
             f"{source} must hold the dataset(s) {_named(missing)}. "
             f"Received: {len(found)} datasets, with {_named(extra) or 'none'} beyond those "
             "expected. Check that the options file belongs to these weights (lstm.n_layers, "
             "char_cnn.filters, char_cnn.n_highway)."
+        )
+    if contradicting:
+        raise ValueError(
+            f"{source} must fit its options file. Received datasets of a larger biLM: "
+            f"{_named(contradicting)}. Check lstm.n_layers, char_cnn.filters and "
+            "char_cnn.n_highway, or give the options file of these weights."
         )
     if extra and strict:
         raise ValueError(
@@ -125,22 +147,23 @@ def _named(keys, most=6):
     return shown if len(keys) <= most else f"{shown} and {len(keys) - most} more"
 
 
-def _read(dataset, key, table, source):
-    shape, options = table[key]
-    if dataset.shape != shape:
+def _check_dataset(key, row, found, source):
+    (shape, options), (found_shape, dtype) = row, found
+    if found_shape != shape:
         raise ValueError(
             f"{source}: dataset '{key}' must have shape {shape}, which the option(s) {options} "
-            f"decide. Received: {dataset.shape}. Give the options file of these weights."
+            f"decide. Received: {found_shape}. Give the options file of these weights."
         )
-    if dataset.dtype.kind != "f":
+    if dtype.kind != "f":
         raise ValueError(
             f"{source}: dataset '{key}' must hold floating point numbers. "
-            f"Received: {dataset.dtype}. Download or convert the weights again."
+            f"Received: {dtype}. Download or convert the weights again."
         )
-    array = dataset[()].astype(np.float32)
+
+
+def _check_finite(key, array, source):
     if not np.isfinite(array).all():
         raise ValueError(
             f"{source}: dataset '{key}' must be finite. Received NaN or infinity. "
             "Download or train the weights again."
         )
-    return array

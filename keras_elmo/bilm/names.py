@@ -1,8 +1,15 @@
 """The name table of the published weight files: one line a tensor."""
 
+import re
+
 from keras_elmo.text.characters import NUM_CHARACTERS
 
 CELL = "RNN_{direction}/RNN/MultiRNNCell/Cell{layer}/LSTMCell"
+# What the table below can hold for some biLM.
+PATTERN = re.compile(
+    r"char_embed|CNN/[Wb]_cnn_\d+|CNN_high_\d+/[Wb]_(carry|transform)|CNN_proj/[Wb]_proj|"
+    r"RNN_\d+/RNN/MultiRNNCell/Cell\d+/LSTMCell/(W_0|B|W_P_0)"
+)
 
 
 def weight_shapes(config):

@@ -57,6 +57,9 @@ class CharCNN(FreezableLayer):
             self.biases.append(self.add_bilm_weight(f"b_cnn_{k}", (count,), "zeros"))
 
     def call(self, char_ids):
+        words = tf.shape(char_ids)[0]
+        # One word at least: TensorFlow's convolution of none has the wrong shape.
+        char_ids = tf.pad(char_ids, [[0, tf.cast(words == 0, tf.int32)], [0, 0]])
         ids = char_ids[:, : self._columns_that_differ(char_ids)]
         table = tf.pad(tf.convert_to_tensor(self.char_embed), [[1, 0], [0, 0]])
         characters = tf.cast(tf.gather(table, ids), product_dtype(self))
@@ -66,7 +69,7 @@ class CharCNN(FreezableLayer):
             kernel = tf.cast(tf.convert_to_tensor(kernel)[0], characters.dtype)
             windows = tf.nn.conv1d(characters, kernel, stride=1, padding="VALID")
             features.append(activate(tf.cast(tf.reduce_max(windows, axis=1), tf.float32) + bias))
-        return tf.concat(features, axis=-1)
+        return tf.concat(features, axis=-1)[:words]
 
     def _columns_that_differ(self, char_ids):
         widest = max(width for width, _ in self.filters)

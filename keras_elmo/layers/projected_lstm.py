@@ -133,11 +133,14 @@ def _run_loop(step, input_gates, state):
         output, c, m = step(time, input_gates[time], c, m)
         return time + 1, outputs.write(time, output), c, m
 
-    outputs = tf.TensorArray(tf.float32, size=steps, element_shape=state[1].shape)
+    # One element at least: TensorFlow cannot stack none without knowing the batch size.
+    outputs = tf.TensorArray(
+        tf.float32, size=tf.maximum(steps, 1), element_shape=state[1].shape
+    ).write(0, tf.zeros_like(state[1]))
     _, outputs, c, m = tf.while_loop(
         lambda time, *_: time < steps,
         body,
         (tf.constant(0), outputs, *state),
         maximum_iterations=steps,
     )
-    return outputs.stack(), (c, m)
+    return outputs.stack()[:steps], (c, m)

@@ -2,14 +2,18 @@
 
 import contextlib
 import io
+import lzma
 import os
+import struct
 import zipfile
+import zlib
 from importlib import resources
 from typing import NamedTuple
 
 PRESETS = ("english-small",)
 LARGEST_OPTIONS = 1 << 20
 LARGEST_WEIGHTS = 4 << 30
+_OF_READING = (OSError, RuntimeError, ValueError, EOFError, LookupError, struct.error)
 
 
 class ModelFiles(NamedTuple):
@@ -90,7 +94,8 @@ def _open_pair(place):
 
 
 def _open_directory(directory):
-    names = sorted(os.listdir(directory))
+    entries = sorted(os.listdir(directory))
+    names = [name for name in entries if os.path.isfile(os.path.join(directory, name))]
     options, weights = _pick(names, directory)
     return _read_pair(os.path.join(directory, options), os.path.join(directory, weights))
 
@@ -112,8 +117,10 @@ def _open_archive(place, stack):
             "file. Received another kind of file. For single files give the pair "
             "(options, weights)."
         )
-    archive = stack.enter_context(zipfile.ZipFile(place))
-    options, weights = _pick(archive.namelist(), place)
+    with _readable(place):
+        archive = stack.enter_context(zipfile.ZipFile(place))
+    members = [name for name in archive.namelist() if not name.startswith("__MACOSX/")]
+    options, weights = _pick(members, place)
     contents = [
         _read_member(archive, options, LARGEST_OPTIONS, place),
         _read_member(archive, weights, LARGEST_WEIGHTS, place),
@@ -130,11 +137,18 @@ def _read_member(archive, name, largest, place):
             f"{place}: {name} must be at most {largest:,} bytes. Received: {size:,}. "
             "Unpack the archive and give the pair (options, weights)."
         )
-    try:
+    with _readable(place):
         return archive.read(name)
-    except (zipfile.BadZipFile, RuntimeError, NotImplementedError, EOFError) as error:
+
+
+@contextlib.contextmanager
+def _readable(place):
+    """Turns what zipfile and its decompressors raise on a damaged archive into one error."""
+    try:
+        yield
+    except (zipfile.BadZipFile, zlib.error, lzma.LZMAError, *_OF_READING) as error:
         raise ValueError(
-            f"{place}: {name} must be readable. Received a damaged or encrypted archive "
+            f"{place} must be a readable zip archive. Received a damaged or encrypted one "
             f"({error}). Download it again."
         ) from None
 

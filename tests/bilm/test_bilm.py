@@ -162,6 +162,57 @@ def test_u19_longer_than_any_window(tiny_bilm):
     assert np.isfinite(layers).all()
 
 
+@pytest.mark.parametrize("shape", [(0, 4, 50), (2, 0, 50), (0, 0, 50)])
+def test_no_rows_or_no_positions_give_no_vectors(tiny_bilm, shape):
+    any_ids = tf.TensorSpec((None, None, 50), tf.int32)
+    for call in (tiny_bilm, tf.function(lambda ids: tiny_bilm(ids), input_signature=[any_ids])):
+        output = call(tf.zeros(shape, tf.int32))
+        assert output.layers.shape == (shape[0], 3, shape[1], 16)
+        assert output.mask.shape == shape[:2]
+
+
+def test_no_sentences_in_graph(tiny_bilm):
+    any_tokens = tf.RaggedTensorSpec((None, None), tf.string)
+    embed = tf.function(tiny_bilm.embed_tokens, input_signature=[any_tokens])
+    assert (
+        embed(tf.RaggedTensor.from_row_splits(tf.constant([], tf.string), [0])).mask.shape[0] == 0
+    )
+
+
+def test_tokens_in_lists(tiny_bilm):
+    listed = tiny_bilm.embed_tokens([["see", "you"], ["today"]]).layers
+    np.testing.assert_array_equal(
+        listed, tiny_bilm.embed_tokens(ragged([["see", "you"], ["today"]])).layers
+    )
+
+
+@pytest.mark.parametrize(
+    "char_ids", [np.ones((1, 2, 30), np.int32), np.ones((1, 50), np.int32), np.ones((1, 2, 50))]
+)
+def test_wrong_character_ids(tiny_bilm, char_ids):
+    with pytest.raises(ValueError, match=r"integers of shape \(batch, time, 50\)"):
+        tiny_bilm(tf.constant(char_ids))
+
+
+def test_config_of_another_kind():
+    with pytest.raises(TypeError, match="must be a BiLMConfig"):
+        BiLM({})
+
+
+def test_set_arrays_sets_all_or_nothing(tiny_bilm):
+    before = tiny_bilm.fingerprint()
+    arrays = {key: array + 1.0 for key, array in tiny_bilm.arrays().items()}
+    last = list(arrays)[-1]
+    for wrong in ({last: np.zeros(3)}, {"softmax/W": np.zeros(3)}):
+        with pytest.raises(ValueError, match="Received"):
+            tiny_bilm.set_arrays({**arrays, **wrong})
+        assert tiny_bilm.fingerprint() == before
+    del arrays[last]
+    with pytest.raises(ValueError, match=last):
+        tiny_bilm.set_arrays(arrays)
+    assert tiny_bilm.fingerprint() == before
+
+
 def test_in_graph_equals_eager(tiny_bilm):
     tokens = ragged([["see", "you"], ["today"], []])
     in_graph = tf.function(tiny_bilm.embed_tokens)(tokens)

@@ -64,11 +64,12 @@ WRONG = {
     "lstm__dim": (..., ValueError, "must hold `dim`"),
     "lstm__projection_dim": (-8, ValueError, "lstm.projection_dim"),
     "lstm__n_layers": (1, ValueError, "lstm.n_layers"),
-    "lstm__cell_clip": (0, ValueError, "lstm.cell_clip"),
+    "lstm__cell_clip": (float("inf"), ValueError, "lstm.cell_clip"),
     "lstm__proj_clip": ("3", TypeError, "lstm.proj_clip"),
     "lstm__use_skip_connections": ("yes", TypeError, "use_skip_connections"),
     "char_cnn__filters": ([], ValueError, "char_cnn.filters"),
     "char_cnn__n_highway": (-1, ValueError, "n_highway"),
+    "char_cnn__embedding": ([], TypeError, "`embedding` must be a JSON object"),
     "char_cnn__n_characters": (300, ValueError, "n_characters"),
     "char_cnn__activation": ("gelu", ValueError, "activation"),
     "char_cnn__max_characters_per_token": (4, ValueError, "wider"),
@@ -95,7 +96,16 @@ def test_hostile_filters(filters):
         BiLMConfig.from_options(options(char_cnn__filters=filters))
 
 
-@pytest.mark.parametrize("content", [b"", b"\x89HDF\r\n", b"[1, 2]", b"{", b"[" * 100_000])
+@pytest.mark.parametrize("value", [[], {}, "", False])
+def test_only_null_means_no_highway(value):
+    with pytest.raises(TypeError, match="n_highway"):
+        BiLMConfig.from_options(options(char_cnn__n_highway=value))
+
+
+CONTENTS = [b"", b"\x89HDF\r\n", b"[1, 2]", b"{", b"[" * 100_000, b"9" * 5000]
+
+
+@pytest.mark.parametrize("content", CONTENTS, ids=range(len(CONTENTS)))
 def test_not_an_options_file(content, tmp_path):
     path = tmp_path / "options.json"
     path.write_bytes(content)

@@ -102,6 +102,74 @@ def test_u35_extra_datasets_give_one_note_or_an_error_when_strict(model):
         BiLM.load(model, strict=True)
 
 
+LARGER = (
+    "RNN_0/RNN/MultiRNNCell/Cell2/LSTMCell/W_0",
+    "CNN_high_1/W_carry",
+    "CNN/W_cnn_3",
+)
+
+
+@pytest.mark.parametrize("key", LARGER)
+def test_weights_of_a_larger_bilm_contradict_the_options(model, key):
+    with edit(model) as file:
+        file[key] = np.zeros(3)
+    with pytest.raises(ValueError, match=f"datasets of a larger biLM: '{key}'.*lstm.n_layers"):
+        BiLM.load(model)
+
+
+def flip_bytes(path, seed):
+    """Damages a file in a few places; the damage depends on the seed only."""
+    content = bytearray(path.read_bytes())
+    rng = np.random.default_rng(seed)
+    for place in rng.integers(0, len(content), 30):
+        content[place] ^= int(rng.integers(1, 256))
+    path.write_bytes(content)
+
+
+def load_or_name(place, name):
+    """Damage in a place that nobody reads does no harm; all other gives one error with the name."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            BiLM.load(place)
+    except (ValueError, FileNotFoundError) as error:
+        assert name in str(error)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_damaged_weights_are_named(model, seed):
+    flip_bytes(model / "weights.hdf5", seed)
+    load_or_name(model, "weights.hdf5")
+
+
+@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("method", [zipfile.ZIP_DEFLATED, zipfile.ZIP_LZMA])
+def test_damaged_archives_are_named(model, tmp_path, seed, method):
+    archive = tmp_path / "model.zip"
+    with zipfile.ZipFile(archive, "w", method) as zipped:
+        for name in ("options.json", "weights.hdf5"):
+            zipped.write(model / name, name)
+    flip_bytes(archive, seed)
+    load_or_name(archive, "model.zip")
+
+
+def test_folders_and_dangling_links_are_no_files(model):
+    (model / "options.json").unlink()
+    (model / "options.json").mkdir()
+    (model / "more_options.json").symlink_to("nowhere")
+    with pytest.raises(FileNotFoundError, match="one file of options"):
+        BiLM.load(model)
+
+
+def test_archive_from_a_mac(model, tiny_bilm, tmp_path):
+    archive = tmp_path / "model.zip"
+    with zipfile.ZipFile(archive, "w") as zipped:
+        for name in ("options.json", "weights.hdf5"):
+            zipped.write(model / name, name)
+            zipped.writestr(f"__MACOSX/{name}", b"")
+    assert BiLM.load(archive).fingerprint() == tiny_bilm.fingerprint()
+
+
 def test_u35_wrong_shape_names_key_shapes_and_option(model):
     with edit(model) as file:
         del file["CNN_proj/W_proj"]
