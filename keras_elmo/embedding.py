@@ -1,11 +1,14 @@
 """The ELMo layer of a Keras model."""
 
+import copy
+
 import keras
 import numpy as np
 import tensorflow as tf
 
 from keras_elmo import inputs as reading
 from keras_elmo import outputs as naming
+from keras_elmo.checks import check_choice, check_count, check_flag, check_share
 from keras_elmo.layers.scalar_mix import ScalarMix
 from keras_elmo.layers.sequences import drop_boundaries, masked_mean
 from keras_elmo.sources import make_source
@@ -50,8 +53,9 @@ class ELMoEmbedding(keras.layers.Layer):
             source was trained with, and "space" where it names none. The attribute and the config
             hold the rule that was taken.
         inputs: "text", "tokens", or "auto": rank 1 and shape (batch, 1) are raw texts; ragged
-            tensors, lists of lists, dicts and other rank 2 are tokens. A layer built on tokens
-            takes every rank 2 for tokens.
+            tensors, lists of lists, dicts and other rank 2 are tokens. After a symbolic input of
+            tokens, as `keras.Input((None,), dtype="string")`, every rank 2 is tokens. Where one
+            layer is given both kinds of rank 2, it raises.
         num_mixes: Number of mixes over one run of the biLM. From 2 on, `default` and `elmo` are
             lists of as many tensors.
         initial_scalars: L+1 numbers that `s` starts from; None means all zero.
@@ -122,13 +126,13 @@ class ELMoEmbedding(keras.layers.Layer):
         # Keras owns the attribute `output`.
         self.output_names = tuple(output) if isinstance(output, (list, tuple)) else output
         self.inputs = inputs
-        self.num_mixes = _count("num_mixes", num_mixes)
-        self.dropout = dropout
-        self.keep_boundaries = bool(keep_boundaries)
-        self.max_tokens = None if max_tokens is None else _count("max_tokens", max_tokens)
-        self.fine_tune = bool(fine_tune)
-        self.save_frozen = bool(save_frozen)
-        self._built_on_tokens = False
+        self.num_mixes = check_count("num_mixes", num_mixes)
+        self.dropout = check_share("dropout", dropout)
+        self.keep_boundaries = check_flag("keep_boundaries", keep_boundaries)
+        self.max_tokens = None if max_tokens is None else check_count("max_tokens", max_tokens)
+        self.fine_tune = check_flag("fine_tune", fine_tune)
+        self.save_frozen = check_flag("save_frozen", save_frozen)
+        self._rank_two = reading.RankTwo()
         self._has_warned = False
         self._check_arguments(tokenizer)
         self.source = make_source(source, self.fine_tune, self.save_frozen, self.dtype_policy)
@@ -148,6 +152,7 @@ class ELMoEmbedding(keras.layers.Layer):
         self.drop = keras.layers.Dropout(dropout, dtype="float32", name="dropout")
         if not self.trainable:
             self.source.trainable = False
+        self.build()
 
     @property
     def compute_dtype(self):
@@ -182,8 +187,7 @@ class ELMoEmbedding(keras.layers.Layer):
         return float(gammas[0]) if self.num_mixes == 1 else gammas
 
     def build(self, input_shape=None):
-        # All weights are there already: their shapes come from the source, not from the inputs.
-        self._built_on_tokens = reading.shape_holds_tokens(input_shape)
+        """Does nothing: shapes come from the source, so the weights are there from the start."""
 
     def call(self, inputs, training=None):
         batch = self._read(inputs)
@@ -213,7 +217,15 @@ class ELMoEmbedding(keras.layers.Layer):
         return self._collect(lambda name, _: mask if naming.has_mask(name) else None)
 
     def compute_output_spec(self, inputs, training=None):
-        batch, time = self._symbolic_shape(inputs)
+        return self._output_spec(inputs, self._rank_two)
+
+    def compute_output_shape(self, input_shape):
+        inputs = keras.KerasTensor(input_shape, "string")
+        spec = self._output_spec(inputs, copy.copy(self._rank_two))
+        return keras.tree.map_structure(lambda output: output.shape, spec)
+
+    def _output_spec(self, inputs, rank_two):
+        batch, time = self._symbolic_shape(inputs, rank_two)
 
         def make(name, _):
             shape = naming.output_shape(name, batch, time, self.num_layers, self.output_dim)
@@ -278,7 +290,7 @@ class ELMoEmbedding(keras.layers.Layer):
         return of(self.output_names)
 
     def _read(self, inputs):
-        hold_tokens = reading.are_tokens(inputs, self.inputs, self._built_on_tokens)
+        hold_tokens = reading.are_tokens(inputs, self.inputs, self._rank_two)
         return reading.read_tokens(inputs, self.tokenizer, hold_tokens)
 
     def _run_source(self, batch):
@@ -301,22 +313,17 @@ class ELMoEmbedding(keras.layers.Layer):
         boundaries = 2 if self.keep_boundaries else 0
         return tf.sequence_mask(batch.tokens.row_lengths() + boundaries, batch.time + boundaries)
 
-    def _symbolic_shape(self, inputs):
+    def _symbolic_shape(self, inputs, rank_two):
         """`(batch, time)` of the outputs as far as they are known in advance."""
-        hold_tokens = reading.are_tokens(inputs, self.inputs, self._built_on_tokens)
+        hold_tokens = reading.are_tokens(inputs, self.inputs, rank_two)
         time = reading.static_time(inputs, hold_tokens)
         if time is not None:
             time = min(time, self.max_tokens or time) + (2 if self.keep_boundaries else 0)
         return _tokens_of(inputs).shape[0], time
 
     def _check_arguments(self, tokenizer):
-        _check_choice("tokenizer", tokenizer, (None, *TOKENIZERS))
-        _check_choice("inputs", self.inputs, reading.INPUTS)
-        if not 0.0 <= self.dropout < 1.0:
-            raise ValueError(
-                f"`dropout` must be a share, 0 <= dropout < 1. Received: dropout={self.dropout}. "
-                "Use 0 for none."
-            )
+        check_choice("tokenizer", tokenizer, (None, *TOKENIZERS))
+        check_choice("inputs", self.inputs, reading.INPUTS)
         if self.fine_tune and not self.save_frozen:
             raise ValueError(
                 "`save_frozen=False` must not be used with `fine_tune=True`: a biLM that is "
@@ -332,14 +339,3 @@ def _unique_name():
 
 def _tokens_of(inputs):
     return inputs["tokens"] if isinstance(inputs, dict) else inputs
-
-
-def _check_choice(name, value, allowed):
-    if value not in allowed:
-        raise ValueError(f"`{name}` must be one of {allowed}. Received: {name}={value!r}.")
-
-
-def _count(name, value):
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
-        raise ValueError(f"`{name}` must be a whole number >= 1. Received: {name}={value!r}.")
-    return int(value)

@@ -91,15 +91,45 @@ def _print(message):
         return tf.constant(False)
 
 
-def are_tokens(inputs, kind, built_on_tokens):
+class RankTwo:
+    """What a layer with `inputs="auto"` takes dense inputs of rank 2 for: texts or tokens.
+
+    `(batch, 1)` may be texts, or tokens of rows with one token. A symbolic input declares it: a
+    last dimension of 1 means texts, any other tokens, and then also batches that are one wide.
+    Without a declaration one column means texts. Inputs that contradict an earlier one are an
+    error: no result depends on what was read before.
+    """
+
+    def __init__(self):
+        self.tokens = None
+        self.declared = False
+
+    def are_tokens(self, last, is_symbolic):
+        """Whether an input of this last dimension (None: not known) holds tokens."""
+        tokens = last != 1
+        if not tokens and not is_symbolic and self.tokens and self.declared:
+            return True
+        if self.tokens not in (None, tokens):
+            kinds = ("raw texts (batch, 1)", "tokens (batch, time)")
+            raise ValueError(
+                f"`inputs='auto'` cannot tell texts from tokens here: the layer has read "
+                f"{kinds[self.tokens]} before, and now received {kinds[tokens]}, last dimension "
+                f"{last}. Make it with `inputs='tokens'` or `inputs='text'`, or give texts as "
+                "(batch,) and tokens as a RaggedTensor."
+            )
+        self.tokens = tokens
+        self.declared |= is_symbolic
+        return tokens
+
+
+def are_tokens(inputs, kind, rank_two):
     """Whether `inputs` are tokens rather than raw texts; raises where they can be neither.
 
     Args:
         inputs: What the layer is called with, tensors or `keras.KerasTensor` included.
-        kind: One of `INPUTS`. "auto" takes rank 1, and rank 2 whose last dimension is known to be
-            1, for texts; ragged tensors, lists of lists, dicts and other rank 2 for tokens.
-        built_on_tokens: Whether the layer was built on rank 2 that is tokens. Then "auto" takes
-            every rank 2 for tokens, also a batch whose longest row has one token.
+        kind: One of `INPUTS`. "auto" takes rank 1 for texts, ragged tensors, lists of lists and
+            dicts for tokens, and leaves other rank 2 to `rank_two`.
+        rank_two: `RankTwo` of the layer, which is asked, and told, what dense rank 2 holds.
     """
     is_dict = isinstance(inputs, dict)
     if is_dict:
@@ -120,16 +150,9 @@ def are_tokens(inputs, kind, built_on_tokens):
             f"Received: shape={getattr(inputs, 'shape', None)}. Flatten texts to one dimension, "
             "and give one row of tokens for each sentence."
         )
-    if kind == "auto":
-        return can_be_tokens and (is_dict or built_on_tokens or last != 1)
-    return kind == "tokens"
-
-
-def shape_holds_tokens(shape):
-    """Whether a layer built on `shape` takes every later rank 2 for tokens."""
-    if isinstance(shape, dict):
-        return True
-    return shape is not None and len(shape) == 2 and shape[-1] != 1
+    if kind == "auto" and rank == 2 and not is_dict and last != "ragged":
+        return rank_two.are_tokens(last, isinstance(inputs, keras.KerasTensor))
+    return kind == "tokens" or (kind == "auto" and rank == 2)
 
 
 def static_time(inputs, hold_tokens):

@@ -80,14 +80,66 @@ def test_padded_tokens_keep_their_time_axis(layer):
     assert layer(tf.zeros((2, 0), tf.string)).shape == (2, 1, 16)
 
 
-def test_auto_takes_one_column_for_texts_unless_built_on_tokens(tiny_bilm):
-    column = tf.constant([["call me"], ["ok"]])
-    fresh = ELMoEmbedding(tiny_bilm, output="elmo")
-    assert fresh(column).shape == (2, 2, 16)
-    built = ELMoEmbedding(tiny_bilm, output="elmo")
-    built(tf.constant(PADDED))
-    assert built(column).shape == (2, 1, 16)
-    np.testing.assert_array_equal(built(column), built([["call me"], ["ok"]]))
+COLUMN = tf.constant([["call me"], ["ok"]])
+
+
+def test_auto_takes_one_column_for_texts(tiny_bilm):
+    layer = ELMoEmbedding(tiny_bilm, output="elmo")
+    assert layer(COLUMN).shape == (2, 2, 16)
+    np.testing.assert_array_equal(layer(COLUMN), layer(COLUMN[:, 0]))
+
+
+def test_a_declared_input_of_tokens_holds_for_batches_of_one_column(tiny_bilm):
+    layer = ELMoEmbedding(tiny_bilm, output="elmo")
+    assert layer(tf.constant(TEXTS)).shape[0] == len(TEXTS)
+    inputs = keras.Input((None,), dtype="string")
+    model = keras.Model(inputs, layer(inputs))
+    narrow = model.predict(tf.constant([["New York"]]), verbose=0)
+    wide = model.predict(tf.constant([["New York", ""]]), verbose=0)
+    assert narrow.shape == (1, 1, 16)
+    np.testing.assert_allclose(narrow[0, 0], wide[0, 0], atol=1e-6)
+
+
+@pytest.mark.parametrize("first", ["symbolic", "eager"])
+def test_texts_and_tokens_of_rank_2_in_one_layer_are_an_error(tiny_bilm, first):
+    layer = ELMoEmbedding(tiny_bilm, output="elmo")
+    text_column = keras.Input((1,), dtype="string")
+    tokens = keras.Input((None,), dtype="string")
+    layer(tokens if first == "symbolic" else tf.constant(PADDED))
+    with pytest.raises(ValueError, match="cannot tell texts from tokens.*inputs='tokens'"):
+        layer(text_column)
+    if first == "eager":
+        with pytest.raises(ValueError, match="cannot tell texts from tokens"):
+            layer(COLUMN)
+    other = ELMoEmbedding(tiny_bilm, output="elmo")
+    other(text_column if first == "symbolic" else COLUMN)
+    for wide in (tokens, tf.constant(PADDED)):
+        with pytest.raises(ValueError, match="cannot tell texts from tokens"):
+            other(wide)
+
+
+def test_batches_of_changing_width_never_change_their_meaning(tiny_bilm):
+    model = keras.Sequential([ELMoEmbedding(tiny_bilm)])
+    model.predict(tf.constant([["New York"]]), verbose=0)
+    with pytest.raises(ValueError, match="cannot tell texts from tokens"):
+        model.predict(tf.constant([["New York", ""]]), verbose=0)
+
+
+def test_output_shapes_can_be_asked_for_and_change_nothing(tiny_bilm):
+    layer = ELMoEmbedding(tiny_bilm, output=["elmo", "default"])
+    assert layer.compute_output_shape((2, 5)) == {"elmo": (2, 5, 16), "default": (2, 16)}
+    assert layer.compute_output_shape((None, 1))["elmo"] == (None, None, 16)
+    assert layer(COLUMN)["elmo"].shape == (2, 2, 16)
+    assert layer.count_params() > 4
+
+
+@pytest.mark.parametrize("spec", [(None,), (None, 1), (None, None)])
+def test_a_batch_of_no_rows_in_graph(tiny_bilm, spec):
+    layer = ELMoEmbedding(tiny_bilm, output=["elmo", "default"])
+    empty = tf.zeros([0, 1][: len(spec)], tf.string)
+    call = tf.function(lambda x: layer(x), input_signature=[tf.TensorSpec(spec, tf.string)])
+    outputs = call(empty)
+    assert outputs["default"].shape == (0, 16) and outputs["elmo"].shape == (0, 1, 16)
 
 
 def test_inputs_can_be_said_to_be_texts_or_tokens(tiny_bilm):

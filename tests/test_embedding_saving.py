@@ -1,5 +1,6 @@
 """ELMoEmbedding in files and configs: self-contained, or with a sha256 in place of the biLM."""
 
+import dataclasses
 import gc
 import json
 import os
@@ -144,23 +145,50 @@ def test_a_model_comes_back_from_its_file(tiny_bilm, tmp_path, arguments):
     assert [weight.name for weight in again.trainable_weights] == names
 
 
-def test_the_choice_made_when_built_comes_back(tiny_bilm, tmp_path):
+def test_the_choice_that_an_input_declares_comes_back(tiny_bilm, tmp_path):
     layer = ELMoEmbedding(tiny_bilm, output="elmo")
     model = keras.Sequential([keras.Input((None,), dtype="string"), layer])
     model.save(tmp_path / "m.keras")
     again = keras.models.load_model(tmp_path / "m.keras").layers[0]
     assert again(tf.constant([["call me"]])).shape == (1, 1, 16)
-    alone = keras.saving.deserialize_keras_object(keras.saving.serialize_keras_object(layer))
-    assert alone(tf.constant([["call me"]])).shape == (1, 1, 16)
 
 
-def test_weights_alone_are_saved_and_loaded(tiny_bilm, make_tiny_bilm, tmp_path):
-    model = make_model(tiny_bilm)
+def test_weights_alone_are_saved_and_loaded(make_tiny_bilm, place, tmp_path):
+    model = make_model(make_tiny_bilm(seed=5))
     model.save_weights(tmp_path / "m.weights.h5")
-    other = make_model(make_tiny_bilm(seed=5))
+    other = make_model(place)
     assert np.abs(other(TEXTS) - model(TEXTS)).max() > 1e-3
     other.load_weights(tmp_path / "m.weights.h5")
     np.testing.assert_array_equal(other(TEXTS), model(TEXTS))
+
+
+@pytest.mark.parametrize("options", [{}, {"save_frozen": False}])
+def test_weights_of_another_bilm_never_change_a_frozen_one_that_must_stay(
+    make_tiny_bilm, place, tmp_path, options
+):
+    """The user's own object, or one that is not saved and so must equal its place."""
+    make_model(make_tiny_bilm(seed=5)).save_weights(tmp_path / "m.weights.h5")
+    source = place if options else make_tiny_bilm()
+    model = make_model(source, **options)
+    before = model(TEXTS)
+    with pytest.raises(ValueError, match="must hold the frozen biLM that the model has"):
+        model.load_weights(tmp_path / "m.weights.h5")
+    np.testing.assert_array_equal(model(TEXTS), before)
+
+
+def test_weights_of_other_options_are_refused_and_change_nothing(
+    make_tiny_bilm, tiny_config, place, tmp_path
+):
+    other = dataclasses.replace(tiny_config, use_skip_connections=False)
+    make_model(make_tiny_bilm(other)).save_weights(tmp_path / "same-shapes.weights.h5")
+    other = dataclasses.replace(tiny_config, lstm_dim=13)
+    make_model(make_tiny_bilm(other)).save_weights(tmp_path / "other-shapes.weights.h5")
+    model = make_model(place)
+    before = model(TEXTS)
+    for name in ("same-shapes", "other-shapes"):
+        with pytest.raises(ValueError, match="biLM of this model's options"):
+            model.load_weights(tmp_path / f"{name}.weights.h5")
+        np.testing.assert_array_equal(model(TEXTS), before)
 
 
 def test_without_the_frozen_weights_the_file_is_small_and_loads_from_the_place(place, tmp_path):

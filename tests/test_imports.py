@@ -7,15 +7,16 @@ import pytest
 
 PACKAGE = Path(__file__).resolve().parents[1] / "keras_elmo"
 
-BOTTOM = {"text", "layers", "presets", "datasets"}
-TO_BILM = BOTTOM - {"datasets"} | {"bilm"}
-TO_EMBEDDING = TO_BILM | {"sources", "inputs", "outputs", "embedding"}
+BOTTOM = {"text", "layers", "presets", "datasets", "checks"}
+TO_BILM = BOTTOM - {"datasets", "checks"} | {"bilm"}
+TO_EMBEDDING = TO_BILM | {"sources", "inputs", "outputs", "checks", "embedding"}
 TO_TASKS = TO_EMBEDDING | {"tasks", "datasets", "export"}
 MAY_IMPORT = {
     "text": set(),
     "layers": set(),
     "presets": set(),
     "datasets": set(),
+    "checks": set(),
     "bilm": TO_BILM - {"bilm"},
     "sources": TO_BILM,
     "pretraining": TO_BILM,

@@ -66,11 +66,11 @@ class ScalarMix(keras.layers.Layer):
         kwargs["dtype"] = "float32"
         super().__init__(**kwargs)
         self.initial_scalars = _numbers(initial_scalars, "initial_scalars")
-        self.initial_gamma = float(initial_gamma)
+        self.initial_gamma = _number("initial_gamma", initial_gamma)
         self.fixed_weights = _numbers(fixed_weights, "fixed_weights")
         self.fixed_scalars = _numbers(fixed_scalars, "fixed_scalars")
-        self.layer_norm = bool(layer_norm)
-        self.l2 = float(l2)
+        self.layer_norm = layer_norm
+        self.l2 = _number("l2", l2)
         self.supports_masking = True
         self.scalars = None
         self.gamma = None
@@ -129,6 +129,10 @@ class ScalarMix(keras.layers.Layer):
         return tf.nn.softmax(tf.convert_to_tensor(self.scalars))
 
     def _check_arguments(self):
+        if not isinstance(self.layer_norm, (bool, np.bool_)):
+            raise TypeError(
+                f"`layer_norm` must be True or False. Received: layer_norm={self.layer_norm!r}."
+            )
         names = ("initial_scalars", "fixed_weights", "fixed_scalars")
         given = [name for name in names if getattr(self, name) is not None]
         if len(given) > 1:
@@ -175,6 +179,13 @@ def normalize_layers(layers, mask=None):
 
     centered = (layers - mean(layers * valid)) * valid
     return centered * tf.math.rsqrt(mean(tf.square(centered)) + LAYER_NORM_EPSILON)
+
+
+def _number(name, value):
+    """`value` as a float; raises unless it is a finite number."""
+    if not isinstance(value, (int, float, np.number)) or not np.isfinite(value):
+        raise ValueError(f"`{name}` must be a finite number. Received: {name}={value!r}.")
+    return float(value)
 
 
 def _numbers(values, name):

@@ -1,6 +1,7 @@
 """The source that runs our own biLM."""
 
 import concurrent.futures
+import hashlib
 import weakref
 
 import keras
@@ -49,6 +50,7 @@ class NativeSource(keras.layers.Layer):
         self.place = place
         self.save_weights = save_weights
         self._expected = None
+        self._is_shared = place is None
         if place is None and not save_weights:
             raise ValueError(
                 "`save_frozen=False` needs a source that can be found again: the name of a preset, "
@@ -101,6 +103,7 @@ class NativeSource(keras.layers.Layer):
         expected = config.pop("fingerprint")
         config["bilm"] = keras.saving.deserialize_keras_object(config["bilm"])
         source = cls(**config)
+        source._is_shared = False
         if not source.save_weights:
             source._load_from_place(expected)
         elif not source._copy_from_living(expected):
@@ -110,22 +113,42 @@ class NativeSource(keras.layers.Layer):
 
     def save_own_variables(self, store):
         if not self.save_weights:
-            store["sha256"] = np.frombuffer(bytes.fromhex(self.fingerprint()), "uint8")
+            store["sha256"] = _bytes_of(self.fingerprint())
             return
+        store["options"] = _bytes_of(_sha256_of_options(self.bilm))
         for index, array in enumerate(self.bilm.arrays().values()):
             store[str(index)] = array
 
     def load_own_variables(self, store):
         if "sha256" in store.keys():
-            self._check_sha256(bytes(np.asarray(store["sha256"])).hex())
+            self._check_sha256(_hex_of(store["sha256"]))
             return
-        names = list(self.bilm.arrays())
-        if len(store.keys()) != len(names):
+        if "options" not in store.keys() or _hex_of(store["options"]) != _sha256_of_options(
+            self.bilm
+        ):
             raise ValueError(
-                f"The weights file must hold {len(names)} tensors of the biLM. "
-                f"Received: {len(store.keys())}. Load it into a model with the same source."
+                "The weights file must hold a biLM of this model's options (dimensions, filters, "
+                "clips, skip connections, tokenizer). Received: weights of another one. "
+                "Load them into a model that was made with the same `source`."
             )
-        self.bilm.set_arrays({name: store[str(index)] for index, name in enumerate(names)})
+        arrays = {name: store[str(index)] for index, name in enumerate(self.bilm.arrays())}
+        self._check_may_change(arrays)
+        self.bilm.set_arrays(arrays)
+
+    def _check_may_change(self, arrays):
+        """A frozen biLM that others share, or that is not saved, keeps the weights that it has."""
+        if not self.bilm.frozen or self._lacks_weights():
+            return
+        if self.save_weights and not self._is_shared:
+            return
+        own = self.bilm.arrays()
+        if any(not np.array_equal(own[name], array) for name, array in arrays.items()):
+            raise ValueError(
+                "The weights file must hold the frozen biLM that the model has. Received: another "
+                "one (a fine-tuned one, perhaps). Make the model with the `source` of the file's "
+                "model; for fine-tuned weights use `fine_tune=True`, or save and load a `.keras` "
+                "file."
+            )
 
     def __dir__(self):
         # Keras saves what dir() lists; the biLM's weights are this class's own to save, or not.
@@ -192,6 +215,18 @@ def _compare(place, expected, received):
             f"Received: sha256 {received}. Put the original files back: with another biLM the "
             "trained layers above it give wrong results."
         )
+
+
+def _sha256_of_options(bilm):
+    return hashlib.sha256(bilm.config.to_json()).hexdigest()
+
+
+def _bytes_of(hexadecimal):
+    return np.frombuffer(bytes.fromhex(hexadecimal), "uint8")
+
+
+def _hex_of(array):
+    return bytes(np.asarray(array)).hex()
 
 
 def _not_a_number(arrays):
