@@ -22,7 +22,7 @@ from keras_elmo.pretraining.corpus import (
     windows,
 )
 from keras_elmo.pretraining.evaluation import evaluate
-from keras_elmo.pretraining.files import save_language_model
+from keras_elmo.pretraining.files import MODEL_FILES, save_language_model
 from keras_elmo.pretraining.language_model import BidirectionalLanguageModel
 from keras_elmo.pretraining.softmax import SOFTMAXES, make_softmax
 from keras_elmo.pretraining.trainer import TrainingOptions, train
@@ -156,7 +156,7 @@ def run(args):
     """Train as the arguments say; returns the exit status."""
     paths = _find(args.text)
     held_out_paths = _find_held_out(args, paths)
-    check_output(args.output, args.overwrite)
+    check_output(args.output, args.overwrite, (*MODEL_FILES, LOG))
     try:
         config = _config(args)
         held_out = list(read_sentences(held_out_paths, args.tokenizer))

@@ -14,6 +14,7 @@ from keras_elmo.text.vocabulary import Vocabulary
 
 VOCABULARY = "vocab.txt"
 SOFTMAX = "softmax.hdf5"
+MODEL_FILES = ("options.json", "weights.hdf5", VOCABULARY, SOFTMAX)
 
 
 def save_language_model(model, directory, dtype="float32"):

@@ -29,6 +29,9 @@ from keras_elmo.tasks.pooling import SequencePooling
 from keras_elmo.tasks.standardize import Standardize
 
 TRAINING_BATCH = 60
+# By cross-validation on SMS spam's training part: averaged weights beat single ones of any rate.
+LEARNING_RATE = 2e-3
+EMA_MOMENTUM = 0.9
 INFERENCE_BATCH = 128
 _KERAS_OPTIONS = ("name", "dtype", "trainable")
 
@@ -70,7 +73,6 @@ class TextClassifier(keras.Model):
     classifier = TextClassifier()
     classifier.fit(["free entry, text WIN", "see you at 8"], ["spam", "ham"])
     classifier.predict_labels(["are we on for tonight?"])     # array(['ham'], dtype='<U4')
-    classifier.save("spam.keras")
     ```
     """
 
@@ -178,7 +180,8 @@ class TextClassifier(keras.Model):
     ):
         """Trains on texts and labels; a second call continues.
 
-        Compiles the model with Adam, crossentropy and accuracy unless it was compiled before.
+        Compiles the model, unless it was compiled before, with crossentropy, accuracy and Adam
+        that leaves a moving average of the weights when training ends.
 
         Arguments that are not told here are those of `keras.Model.fit`. `x` takes texts in any
         container, or a tf.data.Dataset or PyDataset of (texts, labels); `y` labels in any
@@ -318,7 +321,10 @@ class TextClassifier(keras.Model):
         if not self.compiled:
             two = len(self.labels) == 2
             loss = "binary_crossentropy" if two else "sparse_categorical_crossentropy"
-            self.compile(optimizer="adam", loss=loss, metrics=["accuracy"])
+            optimizer = keras.optimizers.Adam(
+                LEARNING_RATE, use_ema=True, ema_momentum=EMA_MOMENTUM
+            )
+            self.compile(optimizer=optimizer, loss=loss, metrics=["accuracy"])
 
     def _check_fitted(self):
         if self.labels is None:

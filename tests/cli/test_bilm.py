@@ -134,7 +134,7 @@ FAULTS = {
     "rate": (None, ["--learning-rate", "0"], "above 0"),
     "epochs": (None, ["--epochs", "nan"], "above 0"),
     "dropout": (None, ["--dropout", "1"], "below 1"),
-    "full output": (full_output, [], "not empty"),
+    "full output": (full_output, ["--overwrite"], "holds other files (mine.txt)"),
 }
 
 

@@ -157,7 +157,7 @@ def test_symbolic_shape_is_the_real_one(layers):
         ({"fixed_scalars": ["a", "b"]}, "`fixed_scalars` must be a flat list"),
         ({"fixed_scalars": [0.0, float("nan")]}, "`fixed_scalars` must be a flat list"),
         ({"l2": -1.0}, "`l2` must be a number >= 0"),
-        ({"l2": float("nan")}, "`l2` must be a number >= 0"),
+        ({"l2": float("nan")}, "`l2` must be a finite number"),
     ],
 )
 def test_bad_arguments_raise_when_the_layer_is_made(arguments, match):

@@ -243,7 +243,8 @@ def test_a_callback_may_evaluate_with_the_users_labels(make_tiny_bilm, texts):
     assert history.history["val_loss"] == pytest.approx(found, abs=1e-6)
 
 
-def test_tokens_equal_their_text(classifier):
+def test_tokens_equal_their_text(make_tiny_bilm):
+    classifier = make(make_tiny_bilm(), classes=["ham", "spam"])
     by_text = classifier.predict(["ok lar", "no"], verbose=0)
     for tokens in ([["ok", "lar"], ["no"]], tf.ragged.constant([["ok", "lar"], ["no"]])):
         np.testing.assert_allclose(classifier.predict(tokens, verbose=0), by_text, atol=1e-6)
