@@ -13,7 +13,7 @@ def as_tokens(x, sequence_len=None):
 
     A token is taken as it is: `"New York"` stays one. Row r keeps its first `sequence_len[r]`
     tokens, empty ones among them included; without `sequence_len`, empty strings at the end of a
-    row are padding.
+    row are padding, and an error elsewhere.
 
     Args:
         x: list or other iterable of sentences, each a list, tuple or 1-D array of str or bytes;
@@ -27,9 +27,10 @@ def as_tokens(x, sequence_len=None):
     Raises:
         TypeError: if `x` holds sentences not split into tokens, or anything but strings; if
             `sequence_len` does not hold integers.
-        ValueError: if `x` is not of rank 2, a list holds an empty token (no `sequence_len` given),
-            or `sequence_len` is of another shape, negative, or longer than its row. In a graph,
-            the bounds are checked when it runs: `tf.errors.InvalidArgumentError`.
+        ValueError: if `x` is not of rank 2, an empty token stands before the end of a row (no
+            `sequence_len` given), or `sequence_len` is of another shape, negative, or longer than
+            its row. In a graph, the last three are checked when it runs, and the error is
+            `tf.errors.InvalidArgumentError`.
 
     Example:
 
@@ -148,9 +149,30 @@ def _ragged(rows):
 
 
 def _lengths_without_padding(tokens):
-    ends = tf.where(tokens.flat_values == "", tf.constant(0, tf.int64), _positions(tokens) + 1)
+    is_token = tokens.flat_values != ""
+    ends = tf.where(is_token, _positions(tokens) + 1, tf.constant(0, tf.int64))
     last = tf.math.unsorted_segment_max(ends, tokens.value_rowids(), tokens.nrows())
-    return tf.maximum(last, 0)
+    lengths = tf.maximum(last, 0)
+    count = tf.math.unsorted_segment_sum(
+        tf.cast(is_token, tf.int64), tokens.value_rowids(), tokens.nrows()
+    )
+    return _check_padding_is_last(lengths, count)
+
+
+def _check_padding_is_last(lengths, count):
+    message = (
+        '`tokens` must have their padding `""` after the last token of a row. '
+        "Received: an empty token before it{}. Pad at the end (`padding='post'`), or give "
+        "`sequence_len` if empty tokens count."
+    )
+    if tf.executing_eagerly():
+        wrong = np.flatnonzero(lengths != count)
+        if wrong.size:
+            raise ValueError(message.format(f", in row {wrong[0]}"))
+        return lengths
+    check = tf.debugging.assert_equal(lengths, count, message.format(""))
+    with tf.control_dependencies([check]):
+        return tf.identity(lengths)
 
 
 def _positions(tokens):

@@ -85,9 +85,21 @@ def test_sequence_len_keeps_empty_tokens_within_it(make):
     assert as_tokens(x, [4, 2]).to_list() == [[b"a", b"", b"b", b""], [b"", b""]]
 
 
-def test_without_sequence_len_only_empty_strings_at_the_end_are_padding():
-    x = tf.constant([["a", "", "b", ""], ["", "", "", ""]])
-    assert as_tokens(x).to_list() == [[b"a", b"", b"b"], []]
+def test_without_sequence_len_empty_strings_at_the_end_are_padding():
+    x = tf.constant([["a", "b", "", ""], ["", "", "", ""]])
+    assert as_tokens(x).to_list() == [[b"a", b"b"], []]
+
+
+@pytest.mark.parametrize("row", [["", "", "a", "b"], ["a", "", "b", ""]])
+@pytest.mark.parametrize("make", [np.array, tf.constant, tf.ragged.constant])
+def test_padding_before_a_token_is_an_error(row, make):
+    """Keras' pad_sequences pads at the front by default."""
+    x = make([["c", "", "", ""], row])
+    with pytest.raises(ValueError, match="padding .* after the last token.*in row 1"):
+        as_tokens(x)
+    if make is tf.constant:
+        with pytest.raises(tf.errors.InvalidArgumentError, match="after the last token"):
+            tf.function(as_tokens)(x)
 
 
 def test_sequence_len_cuts_lists_of_unequal_length():
