@@ -10,15 +10,16 @@ import sys
 import tempfile
 
 LOG_LEVEL = "TF_CPP_MIN_LOG_LEVEL"
+SILENT = "3"
 
 
 def main():
-    """Runs `keras_elmo.cli.train.main`; set TF_CPP_MIN_LOG_LEVEL to see TensorFlow's log."""
+    """Runs `keras_elmo.cli.train.main`; set TF_CPP_MIN_LOG_LEVEL=0 to see TensorFlow's log."""
     try:
-        if LOG_LEVEL in os.environ:
+        if os.environ.get(LOG_LEVEL, SILENT) != SILENT:
             from keras_elmo.cli.train import main as run
         else:
-            os.environ[LOG_LEVEL] = "3"
+            os.environ[LOG_LEVEL] = SILENT
             with stderr_held_back():
                 from keras_elmo.cli.train import main as run
     except KeyboardInterrupt:

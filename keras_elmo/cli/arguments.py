@@ -43,7 +43,9 @@ def seed(text):
     except ValueError:
         value = -1
     if not 0 <= value < 2**32:
-        raise argparse.ArgumentTypeError(f"must be a whole number of at least 0, not {text!r}")
+        raise argparse.ArgumentTypeError(
+            f"must be a whole number from 0 to {2**32 - 1}, not {text!r}"
+        )
     return value
 
 
@@ -80,7 +82,7 @@ def _float(text):
 
 def delimiter(text):
     """One character, or the word `tab`."""
-    text = "\t" if text == "tab" else text
+    text = "\t" if text in ("tab", "\\t") else text
     if len(text) != 1 or text in '\r\n"':
         raise argparse.ArgumentTypeError(f"must be one character or `tab`, not {text!r}")
     return text

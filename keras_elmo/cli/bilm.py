@@ -5,6 +5,7 @@ import csv
 import glob
 import itertools
 import os
+import tempfile
 import time
 
 import keras
@@ -51,7 +52,7 @@ EPILOG = """example:
 written to DIR, at each evaluation and at the end:
   options.json, weights.hdf5  the biLM, in the layout that AllenNLP and bilm-tf read too
   vocab.txt, softmax.hdf5     what its language models predict with
-  training.csv                one line a report
+  training.csv                one line a report, up to that evaluation
 
 use it: keras_elmo.ELMoEmbedding("DIR"), keras_elmo.BiLM.load("DIR")"""
 
@@ -264,24 +265,29 @@ def _train(args, paths, held_out, model, options, positions):
     )
     started = time.perf_counter()
     every = min(args.report_every, args.evaluate_every)
-    os.makedirs(args.output, exist_ok=True)
-    with (
-        open(os.path.join(args.output, LOG), "w", newline="", encoding="utf-8") as log,
-        tqdm(total=options.steps, unit="step", dynamic_ncols=True) as bar,
-    ):
-        writer = csv.DictWriter(log, LOG_FIELDS)
-        writer.writeheader()
+    rows = []
+    with tqdm(total=options.steps, unit="step", dynamic_ncols=True) as bar:
         for progress in train(model, batches, options, every):
-            row = _row(progress, options, positions)
+            rows.append(_row(progress, options, positions))
             bar.update(progress.step - bar.n)
-            bar.set_postfix_str(_postfix(row))
+            bar.set_postfix_str(_postfix(rows[-1]))
             last = progress.step == options.steps
             if last or progress.step % args.evaluate_every < every:
-                row.update(_evaluation(args, bar, model, held_out, progress.step, last))
+                rows[-1].update(_evaluation(args, bar, model, held_out, progress.step, last))
                 save_language_model(model, args.output, args.weights)
-            writer.writerow(row)
-            log.flush()
+                _write_log(args.output, rows)
     print(f"written to {args.output} after {time.perf_counter() - started:,.0f} seconds")
+
+
+def _write_log(directory, rows):
+    """Writes the log beside the model that it belongs to, whole or not at all."""
+    with tempfile.NamedTemporaryFile(
+        "w", dir=directory, prefix=f".{LOG}-", newline="", encoding="utf-8", delete=False
+    ) as file:
+        writer = csv.DictWriter(file, LOG_FIELDS)
+        writer.writeheader()
+        writer.writerows(rows)
+    os.replace(file.name, os.path.join(directory, LOG))
 
 
 def _row(progress, options, positions):

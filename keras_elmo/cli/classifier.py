@@ -18,6 +18,7 @@ from keras_elmo.cli.table import Table, read_table
 from keras_elmo.datasets import load_sms_sample
 from keras_elmo.tasks import TextClassifier
 
+TEXT_COLUMN, LABEL_COLUMN, ENCODING = "text", "label", "utf-8"
 FILES = MODEL_FILE, MISTAKES_FILE, METRICS_FILE = "model.keras", "mistakes.tsv", "metrics.json"
 DESCRIPTION = """Train a text classifier: ELMo vectors of a frozen biLM, pooled and standardised,
 then Dense(256, relu) and a sigmoid or softmax. Prints accuracy, F1 and a confusion table of the
@@ -54,9 +55,9 @@ def add_parser(subparsers):
 def _add_data_options(group):
     add = group.add_argument
     add("data", nargs="?", metavar="DATA", help="CSV or TSV file with a header row")
-    add("--text-column", default="text", metavar="NAME", help="column of the texts")
-    add("--label-column", default="label", metavar="NAME", help="column of the labels")
-    add("--encoding", default="utf-8", help="of DATA; the Kaggle spam.csv is latin-1")
+    add("--text-column", default=TEXT_COLUMN, metavar="NAME", help="column of the texts")
+    add("--label-column", default=LABEL_COLUMN, metavar="NAME", help="column of the labels")
+    add("--encoding", default=ENCODING, help="of DATA; the Kaggle spam.csv is latin-1")
     add(
         "--delimiter", type=arguments.delimiter, metavar="CHAR", help="between fields, a character "
         "or `tab`; by default the tab for .tsv and .tab files, the comma for others",
@@ -112,6 +113,7 @@ def run(args):
 
 def _read(args):
     if args.data is None:
+        _check_no_data_options(args)
         texts, labels = load_sms_sample()
         return Table("the SMS sample of the package", texts, labels, list(range(2, len(texts) + 2)))
     return read_table(
@@ -122,6 +124,20 @@ def _read(args):
         args.delimiter,
         header=not args.no_header,
     )
+
+
+def _check_no_data_options(args):
+    """How to read DATA means nothing without DATA: most likely its name was forgotten."""
+    options = {
+        "--text-column": args.text_column != TEXT_COLUMN,
+        "--label-column": args.label_column != LABEL_COLUMN,
+        "--encoding": args.encoding != ENCODING,
+        "--delimiter": args.delimiter is not None,
+        "--no-header": args.no_header,
+    }
+    given = [option for option, is_given in options.items() if is_given]
+    if given:
+        raise UserError(f"{given[0]} needs DATA. Give the file that it tells how to read.")
 
 
 def _split(args, table):
@@ -155,7 +171,8 @@ def _split(args, table):
         if table.labels[row] not in known:
             raise UserError(
                 f"{table.name}, line {table.lines[row]}: the label {table.labels[row]!r} occurs "
-                "in the test part only. Use --stratify, or add rows with it."
+                f"in the test part only. {'Add' if args.stratify else 'Use --stratify, or add'} "
+                "rows with it."
             )
     return train, test
 

@@ -30,8 +30,15 @@ def check_output(directory, overwrite, files):
             "--overwrite to replace it."
         )
     parent = next(ancestor for ancestor in path.absolute().parents if ancestor.exists())
-    if not parent.is_dir() or not os.access(parent, os.W_OK | os.X_OK):
-        raise UserError(f"--output: {path} cannot be made, {parent} is not a writable directory.")
+    if path.exists() and path.samefile(os.curdir):
+        raise UserError("--output: the current directory cannot be replaced. Give a new one.")
+    try:  # to write is the only sure test
+        tempfile.TemporaryDirectory(prefix=f".{path.name}-", dir=parent).cleanup()
+    except OSError as error:
+        raise UserError(
+            f"--output: {path} cannot be made, {parent} is not a writable directory "
+            f"({error.strerror or error})."
+        ) from None
 
 
 @contextlib.contextmanager

@@ -8,6 +8,7 @@ from pathlib import Path
 from keras_elmo.cli.errors import UserError
 
 TAB_SUFFIXES = (".tsv", ".tab")
+GZIP_MARK, UTF_16_MARKS = b"\x1f\x8b", (b"\xff\xfe", b"\xfe\xff")
 SHOWN = 5
 
 
@@ -71,10 +72,13 @@ def _decode(path, encoding):
     try:
         text = data.decode("utf-8-sig" if encoding.lower() in ("utf-8", "utf8") else encoding)
     except UnicodeDecodeError as error:
+        if data.startswith(GZIP_MARK):
+            raise UserError(f"{path} is a gzip file. Unpack it first (gunzip).") from None
         line = data.count(b"\n", 0, error.start) + 1
+        advice = "utf-16" if data[:2] in UTF_16_MARKS else "latin-1"
         raise UserError(
             f"{path} is not {encoding}: byte 0x{data[error.start]:02x} at position {error.start} "
-            f"(line {line}). Give its encoding, for instance --encoding latin-1."
+            f"(line {line}). Give its encoding, for instance --encoding {advice}."
         ) from None
     except LookupError:
         raise UserError(f"--encoding: unknown encoding {encoding!r}. Try utf-8, latin-1.") from None
@@ -93,6 +97,7 @@ def _rows(path, text, delimiter):
     reader = csv.reader(
         io.StringIO(text, newline=""), delimiter=delimiter, quoting=quoting, strict=True
     )
+    csv.field_size_limit(2**31 - 1)  # a long text is no broken row
     rows, line = [], 1
     try:
         for fields in reader:
@@ -119,9 +124,9 @@ def _column(path, names, wanted, option, delimiter):
         raise UserError(f"{path} has {len(found)} columns named {wanted!r}. Rename all but one.")
     unnamed = names.count("")
     known = ", ".join(name for name in names if name) + (f" ({unnamed} unnamed)" if unnamed else "")
-    hint = f"; is {delimiter!r} its --delimiter?" if len(names) == 1 else ""
+    hint = f"; is {delimiter!r} its --delimiter" if len(names) == 1 else ""
     raise UserError(
-        f"{path} has no column {wanted!r}. Its columns: {known}{hint} Choose by {option}."
+        f"{path} has no column {wanted!r}. Its columns: {known:.300}{hint}. Choose by {option}."
     )
 
 

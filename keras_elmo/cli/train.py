@@ -1,5 +1,6 @@
 """`keras_elmo-train`: trains a classifier, or a biLM, from the command line."""
 
+import os
 import sys
 
 from keras_elmo import __version__
@@ -35,6 +36,9 @@ def main(argv=None):
         return _fail(f"{error.prog or prog}: error: {error}", 2)
     except KeyboardInterrupt:
         return _fail(f"{prog}: interrupted", 130)
+    except BrokenPipeError:  # the reader of our output has left; nothing can be told to it
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 141
 
 
 def _parser():

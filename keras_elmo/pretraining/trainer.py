@@ -154,5 +154,5 @@ def _check_finite(losses, step):
     if not all(map(math.isfinite, losses)):
         raise FloatingPointError(
             f"The training loss must be finite. Received: {losses} at step {step}. "
-            "Train with a lower learning rate or a lower clip norm."
+            "Train with a lower learning rate."
         )

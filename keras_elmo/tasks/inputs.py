@@ -10,7 +10,7 @@ import keras
 import numpy as np
 import tensorflow as tf
 
-from keras_elmo.text.containers import as_text
+from keras_elmo.text.containers import as_text, is_missing
 from keras_elmo.text.tokens import as_tokens
 
 
@@ -92,18 +92,38 @@ def label_array(y, name="y"):
             "Pad them to one length first."
         ) from error
     if array.dtype.kind in "biuf":
-        return array
+        return _without_missing(array, name)
     try:
-        return array.astype("float32")
+        floats = _as_floats(array)
     except (TypeError, ValueError) as error:
         raise TypeError(
             f"`{name}` must hold numbers. Received: {array.ravel()[:3].tolist()}... "
             "Use `keras_elmo.TextClassifier`, which takes any labels, or number the classes first."
         ) from error
+    return _without_missing(floats, name)
+
+
+def _as_floats(array):
+    """Objects as float32, missing ones of every kind as NaN."""
+    entries = [np.nan if is_missing(value) else value for value in array.ravel().tolist()]
+    return np.array(entries, object).astype("float32").reshape(array.shape)
+
+
+def _without_missing(array, name):
+    if array.dtype.kind == "f" and np.isnan(array).any():
+        rows = np.unique(np.argwhere(np.isnan(array))[:, 0]) if array.ndim else [0]
+        shown = ", ".join(map(str, rows[:10]))
+        raise ValueError(
+            f"`{name}` must have no missing entries. Received: {len(rows)} rows with NaN or None, "
+            f"first in row {shown}. Fill them in, or drop these rows."
+        )
+    return array
 
 
 def check_lengths(x, y, sample_weight=None):
     """Raises a ValueError unless texts, labels and weights have as many rows as each other."""
+    if x.shape[0] == 0:
+        raise ValueError("`x` must hold at least one text. Received: none.")
     for name, values in (("y", y), ("sample_weight", sample_weight)):
         if values is not None and len(values) != x.shape[0]:
             raise ValueError(

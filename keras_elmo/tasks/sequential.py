@@ -136,9 +136,23 @@ class Sequential(keras.Sequential):
             return x
         inputs = getattr(first, "inputs", "auto")
         x = model_input(x, inputs if isinstance(inputs, str) else "auto")
+        if tf.is_tensor(x):
+            self._check_kind(x)
         if not self.built and tf.is_tensor(x) and x.shape.rank == 2:
             self.build((None, None))  # tokens: any number a row, not only the first batch's
         return x
+
+    def _check_kind(self, x):
+        """A Sequential has one input: either texts, (n,) or (n, 1), or tokens, (n, time)."""
+        shape = self.input_shape if self.built and self._functional else None
+        takes_tokens = shape is not None and len(shape) == 2 and shape[1] != 1
+        if shape is not None and takes_tokens != (x.shape.rank == 2):
+            kinds = ("texts", "tokens")
+            raise ValueError(
+                f"`x` must hold {kinds[takes_tokens]}, as this model was built on them. "
+                f"Received: {kinds[not takes_tokens]}, shape {x.shape}. Make another model for "
+                "them from the same layers, or give one form only."
+            )
 
 
 def _labels_of_batch(batch):

@@ -155,4 +155,12 @@ def test_bad_input_is_one_line_status_2_and_nothing_written(fault, files, capsys
 def test_a_run_that_diverges_stops_with_a_line(files, capsys):
     assert run(files, *SMALL, "--learning-rate", "1e30", "--steps", "50") == 2
     assert "must be finite" in capsys.readouterr().err.splitlines()[-1]
-    assert not (files / "out" / "weights.hdf5").exists()
+    assert not (files / "out").exists()
+
+
+def test_a_failing_run_leaves_an_earlier_one_as_it_was(files):
+    assert run(files, *SMALL, "--steps", "3") == 0
+    before = {path.name: path.read_bytes() for path in (files / "out").iterdir()}
+    options = [*SMALL, "--learning-rate", "1e30", "--steps", "50", "--overwrite"]
+    assert run(files, *options) == 2
+    assert {path.name: path.read_bytes() for path in (files / "out").iterdir()} == before

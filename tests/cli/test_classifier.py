@@ -248,3 +248,24 @@ def test_seed_fixes_the_weights(tiny_directory, data, capsys, monkeypatch, quick
 def test_progress_bar_on_a_terminal(monkeypatch, tty, quiet, verbose):
     monkeypatch.setattr("sys.stdout.isatty", lambda: tty)
     assert command._verbosity(argparse.Namespace(quiet=quiet)) == verbose
+
+
+@pytest.mark.parametrize(
+    "options",
+    [["--text-column", "v2"], ["--encoding", "latin-1"], ["--no-header"], ["--delimiter", "tab"]],
+)
+def test_how_to_read_data_means_nothing_without_data(capsys, options):
+    status, _, err = run(capsys, *options)
+    assert status == 2 and f"{options[0]} needs DATA" in err
+
+
+def test_the_current_directory_is_no_output(data, tmp_path, capsys, monkeypatch):
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    status, _, err = run(capsys, data, *KAGGLE, "--output", ".")
+    assert status == 2 and "current directory" in err
+
+
+def test_output_that_cannot_be_written_is_told_before_any_work(data, capsys):
+    status, _, err = run(capsys, data, *KAGGLE, "--output", "/proc/keras_elmo_out")
+    assert status == 2 and "cannot be made" in err

@@ -1,3 +1,5 @@
+import gzip
+
 import pytest
 
 from keras_elmo.cli.errors import UserError
@@ -96,3 +98,18 @@ def test_bad_paths_and_encodings(tmp_path, write):
         read_table(tmp_path, "text", "label")
     with pytest.raises(UserError, match="unknown encoding 'klingon'"):
         read_table(write("label,text\nham,a\n"), "text", "label", "klingon")
+
+
+def test_gzip_and_utf_16_are_told_apart(tmp_path):
+    (tmp_path / "a.csv").write_bytes(gzip.compress(b"text,label\na,b\n"))
+    with pytest.raises(UserError, match="is a gzip file. Unpack it"):
+        read_table(tmp_path / "a.csv", "text", "label")
+    (tmp_path / "b.csv").write_bytes("text,label\né,b\n".encode("utf-16"))
+    with pytest.raises(UserError, match="--encoding utf-16"):
+        read_table(tmp_path / "b.csv", "text", "label")
+    assert read_table(tmp_path / "b.csv", "text", "label", "utf-16").texts == ["é"]
+
+
+def test_a_very_long_text_is_no_broken_row(tmp_path):
+    (tmp_path / "a.csv").write_text("text,label\n" + "x" * 200_000 + ",ham\n", encoding="utf-8")
+    assert len(read_table(tmp_path / "a.csv", "text", "label").texts[0]) == 200_000

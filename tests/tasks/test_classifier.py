@@ -332,3 +332,42 @@ def test_unknown_labels_are_named_everywhere(make_tiny_bilm, texts):
 def test_before_fit_it_says_so(make_tiny_bilm, method):
     with pytest.raises(ValueError, match="does not know its classes yet. Call `fit` first"):
         getattr(make(make_tiny_bilm()), method)(["a"], verbose=0)
+
+
+def test_validation_result_is_that_of_the_fitted_model(make_tiny_bilm, texts):
+    classifier = make_eager(make_tiny_bilm())
+    data = (texts, LABELS)
+    history = classifier.fit(*data, validation_data=data, epochs=2, verbose=0).history
+    assert history["val_loss"][-1] == pytest.approx(classifier.evaluate(*data, verbose=0)[0])
+
+
+def test_build_then_load_weights(classifier, make_tiny_bilm, texts, tmp_path):
+    classifier.save_weights(tmp_path / "c.weights.h5")
+    bilm = make_tiny_bilm()
+    other = make(bilm, classes=["ham", "spam"])
+    other.build((None,))
+    other.load_weights(tmp_path / "c.weights.h5")
+    np.testing.assert_array_equal(
+        other.predict(texts, verbose=0), classifier.predict(texts, verbose=0)
+    )
+    with pytest.raises(ValueError, match="does not know its classes"):
+        make(bilm).build((None,))
+
+
+def test_a_format_that_loses_the_model_is_refused(classifier, tmp_path):
+    with pytest.raises(ValueError, match="must end in `.keras`"):
+        classifier.save(tmp_path / "m.h5")
+    assert not (tmp_path / "m.h5").exists()
+
+
+@pytest.mark.parametrize("option", [{"output": "top"}, {"num_mixes": 2}, {"keep_boundaries": True}])
+def test_options_that_a_classifier_fixes(make_tiny_bilm, option):
+    with pytest.raises(ValueError, match="must be left out"):
+        make(make_tiny_bilm(), **option)
+
+
+def test_no_rows(classifier):
+    for call in (classifier.fit, classifier.evaluate):
+        with pytest.raises(ValueError, match="at least one text"):
+            call([], [])
+    assert classifier.predict([], verbose=0).shape == (0, 1)

@@ -167,3 +167,24 @@ def test_numbers_pass_through_untouched():
 def test_bad_data_is_named(model, x, y, error, message):
     with pytest.raises(error, match=message):
         model.evaluate(x, y, verbose=0)
+
+
+@pytest.mark.parametrize("missing", [None, np.nan, pd.NA])
+def test_missing_labels_and_weights_are_an_error(model, missing):
+    texts = ["free entry", "ok lar", "no"]
+    with pytest.raises(ValueError, match="`y` must have no missing entries.*first in row 1"):
+        model.fit(texts, pd.Series([1, missing, 0], dtype=object), verbose=0)
+    with pytest.raises(ValueError, match="`sample_weight` must have no missing entries"):
+        model.fit(texts, [1, 0, 1], sample_weight=[1.0, missing, 1.0], verbose=0)
+
+
+def test_no_rows(model):
+    for call in (lambda: model.predict([]), lambda: model.fit([], [])):
+        with pytest.raises(ValueError, match="at least one text"):
+            call()
+
+
+def test_texts_and_tokens_in_one_model_are_an_error(model):
+    model.predict(["ok lar"], verbose=0)
+    with pytest.raises(ValueError, match="`x` must hold texts.*Received: tokens"):
+        model.predict([["ok", "lar"], ["no"]], verbose=0)

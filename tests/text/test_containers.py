@@ -124,7 +124,7 @@ def test_in_a_graph():
 MISSING = {
     "list of None": ["a", None, "b", float("nan")],
     "list of NA": ["a", pd.NA, "b", pd.NaT],
-    "numpy NaN and NaT": ["a", np.float32("nan"), "b", np.datetime64("NaT")],
+    "numpy NaN and NaT": ["a", np.float32("nan"), "b", np.datetime64("NaT", "s")],
     "decimal": ["a", decimal.Decimal("nan"), "b", None],
     "object array": objects(["a", None, "b", np.nan]),
     "masked array": np.ma.masked_array(["a", "?", "b", "?"], mask=[0, 1, 0, 1]),
