@@ -53,3 +53,15 @@ class WeightAveraging(keras.callbacks.Callback):
     def _assign(self, weights):
         for variable, weight in zip(self.model.trainable_variables, weights, strict=True):
             variable.assign(weight)
+
+
+def with_averaging(callbacks):
+    """A list of callbacks that begins with `WeightAveraging`, so that the others see its average.
+
+    Args:
+        callbacks: what `keras.Model.fit` takes: one callback, a list or CallbackList, or None.
+    """
+    if isinstance(callbacks, keras.callbacks.CallbackList):
+        callbacks = callbacks.callbacks
+    others = callbacks if isinstance(callbacks, (list, tuple)) else [callbacks]
+    return [WeightAveraging(), *filter(None, others)]

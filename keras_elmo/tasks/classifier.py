@@ -8,7 +8,7 @@ import numpy as np
 import tensorflow as tf
 
 from keras_elmo.checks import check_flag
-from keras_elmo.tasks.averaging import WeightAveraging
+from keras_elmo.tasks.averaging import with_averaging
 from keras_elmo.tasks.batches import (
     batches_by_length,
     by_length,
@@ -223,7 +223,7 @@ class TextClassifier(keras.Model):
                 batch_size=None if is_stream(x) else batch_size,
                 epochs=epochs,
                 verbose=verbose,
-                callbacks=callbacks,
+                callbacks=with_averaging(callbacks) if self.average_weights else callbacks,
                 validation_split=validation_split,
                 validation_data=validation_data,
                 shuffle=shuffle and can_shuffle(x),
@@ -337,15 +337,6 @@ class TextClassifier(keras.Model):
             loss = "binary_crossentropy" if two else "sparse_categorical_crossentropy"
             optimizer = keras.optimizers.Adam(LEARNING_RATE)
             self.compile(optimizer=optimizer, loss=loss, metrics=["accuracy"])
-
-    def _callbacks(self, callbacks):
-        """Averaging comes first, so that the user's callbacks see the averaged weights."""
-        if not self.average_weights:
-            return callbacks
-        if isinstance(callbacks, keras.callbacks.CallbackList):
-            callbacks = callbacks.callbacks
-        others = callbacks if isinstance(callbacks, (list, tuple)) else [callbacks]
-        return [WeightAveraging(), *filter(None, others)]
 
     def _check_fitted(self):
         if self.labels is None:

@@ -2,7 +2,7 @@ import keras
 import numpy as np
 import pytest
 
-from keras_elmo.tasks.averaging import WeightAveraging
+from keras_elmo.tasks.averaging import WeightAveraging, with_averaging
 
 X = np.array([[1.0], [2.0], [3.0], [4.0]], np.float32)
 Y = 3.0 * X
@@ -67,3 +67,11 @@ def test_a_checkpoint_holds_the_weights_that_are_left(tmp_path):
     callbacks = [WeightAveraging(), keras.callbacks.ModelCheckpoint(path)]
     model.fit(X, Y, batch_size=1, epochs=2, verbose=0, callbacks=callbacks)
     np.testing.assert_array_equal(keras.models.load_model(path).get_weights(), model.get_weights())
+
+
+def test_averaging_comes_before_the_callbacks_of_the_user():
+    own = Recorder()
+    for callbacks in (own, [own], keras.callbacks.CallbackList([own])):
+        first, *others = with_averaging(callbacks)
+        assert isinstance(first, WeightAveraging) and own in others
+    assert len(with_averaging(None)) == 1

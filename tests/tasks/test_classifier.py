@@ -341,6 +341,21 @@ def test_validation_result_is_that_of_the_fitted_model(make_tiny_bilm, texts):
     assert history["val_loss"][-1] == pytest.approx(classifier.evaluate(*data, verbose=0)[0])
 
 
+def test_weights_are_averaged_unless_told_otherwise(make_tiny_bilm, texts):
+    steps = []
+    record = keras.callbacks.LambdaCallback(
+        on_train_batch_end=lambda *_: steps.append(trained(classifier))
+    )
+    for average_weights in (True, False):
+        keras.utils.set_random_seed(1)
+        classifier = make_eager(make_tiny_bilm(), average_weights=average_weights)
+        classifier.fit(texts, LABELS, batch_size=2, verbose=0, callbacks=[record])
+        first, last = steps[-2:]
+        expected = (0.9 * first + last) / 1.9 if average_weights else last
+        np.testing.assert_allclose(trained(classifier), expected, atol=1e-6)
+        assert np.abs(first - last).max() > 1e-4
+
+
 def test_build_then_load_weights(classifier, make_tiny_bilm, texts, tmp_path):
     classifier.save_weights(tmp_path / "c.weights.h5")
     bilm = make_tiny_bilm()
