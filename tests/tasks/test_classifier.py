@@ -344,7 +344,7 @@ def test_validation_result_is_that_of_the_fitted_model(make_tiny_bilm, texts):
 def test_weights_are_averaged_unless_told_otherwise(make_tiny_bilm, texts):
     steps = []
     record = keras.callbacks.LambdaCallback(
-        on_train_batch_end=lambda *_: steps.append(trained(classifier))
+        on_train_batch_end=lambda *_, **__: steps.append(trained(classifier))
     )
     for average_weights in (True, False):
         keras.utils.set_random_seed(1)
