@@ -31,7 +31,7 @@ from keras_elmo.tasks.standardize import Standardize
 from keras_elmo.tasks.token_vectors import token_vectors
 
 TRAINING_BATCH = 60
-LEARNING_RATE = 2e-3  # twice Keras' own: found by cross-validation, as the average of the weights
+LEARNING_RATE = 2e-3  # twice Keras' own, which suits averaged weights
 INFERENCE_BATCH = 128
 _KERAS_OPTIONS = ("name", "dtype", "trainable")
 

@@ -104,3 +104,20 @@ with keras_elmo_train.stderr_held_back():
     assert run.stderr.startswith("after\nreason\n")
     assert "noise" not in run.stderr
     assert "ImportError: no module" in run.stderr
+
+
+def test_a_reader_that_leaves_early_is_no_traceback(monkeypatch, tmp_path):
+    def leave(*_, **__):
+        raise BrokenPipeError
+
+    with open(tmp_path / "out", "w", encoding="utf-8") as out:
+        monkeypatch.setattr(sys, "stdout", out)
+        monkeypatch.setattr("keras_elmo.cli.classifier._print_data", leave)
+        monkeypatch.setattr("keras_elmo.cli.classifier._make_classifier", lambda args: None)
+        assert main(["classifier"]) == 141
+
+
+def test_a_user_who_asked_for_silence_has_it():
+    command = [sys.executable, "-m", "keras_elmo_train"]
+    run = start(command, "--version", TF_CPP_MIN_LOG_LEVEL="3")
+    assert (run.stdout, run.stderr) == (f"keras_elmo-train {__version__}\n", "")
