@@ -1,51 +1,10 @@
-"""Starts the `keras_elmo-train` command with TensorFlow's log noise left out.
+"""Starts the `keras_elmo-train` command; `keras_elmo_launcher` tells how."""
 
-This module stands outside the package because importing anything of the package imports
-TensorFlow, which writes to stderr while it is loaded: by then it is too late to ask for silence.
-"""
+from keras_elmo_launcher import stderr_held_back, train
 
-import contextlib
-import os
-import sys
-import tempfile
+__all__ = ["main", "stderr_held_back"]
 
-LOG_LEVEL = "TF_CPP_MIN_LOG_LEVEL"
-SILENT = "3"
-
-
-def main():
-    """Runs `keras_elmo.cli.train.main`; set TF_CPP_MIN_LOG_LEVEL=0 to see TensorFlow's log."""
-    try:
-        if os.environ.get(LOG_LEVEL, SILENT) != SILENT:
-            from keras_elmo.cli.train import main as run
-        else:
-            os.environ[LOG_LEVEL] = SILENT
-            with stderr_held_back():
-                from keras_elmo.cli.train import main as run
-    except KeyboardInterrupt:
-        sys.stderr.write("keras_elmo-train: interrupted\n")
-        sys.exit(130)
-    sys.exit(run())
-
-
-@contextlib.contextmanager
-def stderr_held_back():
-    """Holds back what is written to file descriptor 2; shows it only if the block raises."""
-    sys.stderr.flush()
-    original = os.dup(2)
-    with tempfile.TemporaryFile() as held:
-        os.dup2(held.fileno(), 2)
-        try:
-            yield
-        except BaseException:
-            held.seek(0)
-            os.write(original, held.read())
-            raise
-        finally:
-            sys.stderr.flush()
-            os.dup2(original, 2)
-            os.close(original)
-
+main = train
 
 if __name__ == "__main__":
     main()

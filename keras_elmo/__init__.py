@@ -6,6 +6,7 @@ Importing this package registers its classes with Keras, so that saved models lo
 from keras_elmo.bilm import BiLM, BiLMConfig
 from keras_elmo.datasets import load_sms_sample
 from keras_elmo.embedding import ELMoEmbedding
+from keras_elmo.language_model import LanguageModel
 from keras_elmo.tasks import Sequential, TextClassifier
 from keras_elmo.text import Vocabulary, as_text, as_tokens, tokenize
 
@@ -15,6 +16,7 @@ __all__ = [
     "BiLM",
     "BiLMConfig",
     "ELMoEmbedding",
+    "LanguageModel",
     "Sequential",
     "TextClassifier",
     "Vocabulary",

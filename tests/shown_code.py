@@ -1,7 +1,10 @@
 """Runs the code that documentation shows."""
 
 import doctest
+import itertools
+import math
 import re
+import shlex
 
 FLAGS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
 
@@ -25,3 +28,30 @@ def run_session(code, names, place):
     runner.run(test, out=report.append, clear_globs=False)
     names.update(test.globs)
     assert report == [], "".join(report)
+
+
+def run_console(code, commands, capsys, place):
+    """Runs `$` lines by `commands`, name to main, and compares the outputs shown.
+
+    White space and the last digits of numbers may differ.
+    """
+    for shown in code.removeprefix("$ ").split("\n$ "):
+        line, _, expected = shown.partition("\n")
+        name, *arguments = shlex.split(line)
+        assert commands[name](arguments) == 0, place
+        printed = capsys.readouterr().out
+        pairs = itertools.zip_longest(expected.split(), printed.split())
+        wrong = [pair for pair in pairs if not _is_same(*pair)]
+        assert wrong == [], f"{place}: `{line}` printed\n{printed}"
+
+
+def _is_same(expected, printed):
+    if None in (expected, printed):
+        return False
+    numbers = []
+    for word in (expected, printed):
+        try:
+            numbers.append(float(word.strip(",%").replace(",", "")))
+        except ValueError:
+            return expected == printed
+    return math.isclose(*numbers, rel_tol=1e-3)

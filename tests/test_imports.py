@@ -9,6 +9,7 @@ PACKAGE = Path(__file__).resolve().parents[1] / "keras_elmo"
 
 BOTTOM = {"text", "layers", "presets", "datasets", "checks"}
 TO_BILM = BOTTOM - {"datasets", "checks"} | {"bilm"}
+TO_PRETRAINING = TO_BILM | {"pretraining"}
 TO_EMBEDDING = TO_BILM | {"sources", "inputs", "outputs", "checks", "embedding"}
 TO_TASKS = TO_EMBEDDING | {"tasks", "datasets", "export"}
 MAY_IMPORT = {
@@ -25,8 +26,9 @@ MAY_IMPORT = {
     "embedding": TO_EMBEDDING - {"embedding"},
     "tasks": TO_EMBEDDING,
     "export": TO_EMBEDDING,
-    "__init__": TO_TASKS | {"pretraining"},
-    "cli": TO_TASKS | {"pretraining", "__init__"},
+    "language_model": TO_PRETRAINING | {"inputs", "checks"},
+    "__init__": TO_TASKS | {"pretraining", "language_model"},
+    "cli": TO_TASKS | {"pretraining", "language_model", "__init__"},
 }
 FILES = {"h5py", "io", "json", "os", "pathlib", "shutil", "tempfile", "zipfile"}
 FORBIDDEN_OUTSIDE = {"text": {"keras", "tf_keras"}, "layers": FILES}
@@ -183,6 +185,8 @@ def test_every_folder_with_modules_is_a_package():
         ("sources/a.py", "from keras_elmo.pretraining import trainer", upward_imports),
         ("tasks/a.py", "import keras_elmo.pretraining", upward_imports),
         ("embedding.py", "from .tasks import Sequential", upward_imports),
+        ("language_model.py", "from keras_elmo.embedding import ELMoEmbedding", upward_imports),
+        ("pretraining/a.py", "from keras_elmo.language_model import LanguageModel", upward_imports),
         ("__init__.py", "from keras_elmo.cli import train", upward_imports),
         ("text/a.py", "import keras", foreign_imports),
         ("text/a.py", "from tensorflow.keras import layers", foreign_imports),

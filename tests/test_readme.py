@@ -4,19 +4,21 @@ import configparser
 import os
 import re
 import shlex
+import sys
 from importlib import metadata
 from pathlib import Path
 
 import pytest
-from shown_code import fenced, run_program, run_session
+from shown_code import fenced, run_console, run_program, run_session
 
 import keras_elmo
-from keras_elmo.cli.train import main
+from keras_elmo.cli import main, train
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = ["README.md", "CONTRIBUTING.md", *sorted(f"docs/{p.name}" for p in ROOT.glob("docs/*.md"))]
 WITH_CODE = [page for page in PAGES if "```python" in (ROOT / page).read_text(encoding="utf-8")]
-KNOWN_COMMANDS = {".", ".ci/run", "keras_elmo-train", "pip", "pre-commit", "pytest", "python3"}
+OURS = {"keras_elmo": main.main, "keras_elmo-train": train.main}
+KNOWN_COMMANDS = {".", ".ci/run", "pip", "pre-commit", "pytest", "python3", *OURS}
 
 
 def blocks(page, language):
@@ -31,12 +33,15 @@ def commands(page):
 
 
 @pytest.mark.parametrize("page", WITH_CODE)
-def test_python_blocks_run_in_order(page, tmp_path, monkeypatch):
+def test_blocks_run_in_order(page, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     names = {"__name__": "__main__"}
-    for line, code in blocks(page, "python"):
+    for line, code in sorted(blocks(page, "python") + blocks(page, "console")):
         if code.startswith(">>>"):
             run_session(code, names, f"{page}:{line}")
+        elif code.startswith("$ "):
+            capsys.readouterr()
+            run_console(code, OURS, capsys, f"{page}:{line}")
         else:
             run_program(code, names, str(ROOT / page), line)
 
@@ -45,6 +50,14 @@ def test_a_wrong_output_in_a_session_is_found():
     run_session(">>> 1 + 1\n2\n", {}, "page:1")
     with pytest.raises(AssertionError, match="Expected"):
         run_session(">>> 1 + 1\n3\n", {}, "page:1")
+
+
+def test_a_wrong_output_of_a_command_is_found(capsys):
+    commands = {"say": lambda arguments: 0 * sys.stdout.write(" ".join(arguments))}
+    run_console("$ say 'one two' 1.0001\none\ttwo 1\n$ say\n", commands, capsys, "page:1")
+    for wrong in ("one 1", "two 1.01", "two"):
+        with pytest.raises(AssertionError):
+            run_console(f"$ say two 1\n{wrong}\n", commands, capsys, "page:1")
 
 
 def test_readme_trains_by_line_25():
@@ -68,28 +81,36 @@ def test_shell_commands_exist(page):
         assert [script for script in scripts if not (ROOT / script).is_file()] == []
 
 
-def test_console_script_of_the_metadata_runs(monkeypatch, capsys):
+def console_scripts():
+    """Name and entry point of every console script of the metadata."""
     setup = configparser.ConfigParser()
     setup.read(ROOT / "setup.cfg", encoding="utf-8")
-    name, _, value = setup["options.entry_points"]["console_scripts"].strip().partition(" = ")
+    lines = setup["options.entry_points"]["console_scripts"].strip().splitlines()
+    return [tuple(line.split(" = ")) for line in lines]
+
+
+@pytest.mark.parametrize(("name", "value"), console_scripts())
+def test_console_script_of_the_metadata_runs(name, value, monkeypatch, capsys):
+    assert name in OURS
     script = metadata.EntryPoint(name, value, "console_scripts").load()
     monkeypatch.setenv("TF_CPP_MIN_LOG_LEVEL", "3")
     monkeypatch.setattr("sys.argv", [name, "--version"])
     with pytest.raises(SystemExit) as exit_info:
         script()
     assert exit_info.value.code == 0
-    assert capsys.readouterr().out == f"keras_elmo-train {keras_elmo.__version__}\n"
+    assert capsys.readouterr().out == f"{name} {keras_elmo.__version__}\n"
 
 
 @pytest.mark.parametrize("page", PAGES)
 def test_options_of_the_command_line_exist(page, capsys):
-    shown = [words for words in commands(page) if words[0] == "keras_elmo-train"]
-    for subcommand in {words[1] for words in shown}:
+    shown = [words for words in commands(page) if words[0] in OURS]
+    for command, subcommand in {tuple(words[:2]) for words in shown}:
         with pytest.raises(SystemExit) as exit_info:
-            main([subcommand, "--help"])
+            OURS[command]([subcommand, "--help"])
         assert exit_info.value.code == 0
         known = set(re.findall(r"--[a-z][a-z-]*", capsys.readouterr().out))
-        used = {w for words in shown if words[1] == subcommand for w in words if w[:2] == "--"}
+        same = [words for words in shown if words[:2] == [command, subcommand]]
+        used = {word for words in same for word in words if word[:2] == "--"}
         assert used - known == set()
 
 

@@ -253,7 +253,7 @@ class BiLM(keras.layers.Layer):
 
     def arrays(self):
         """The weights as a dict of HDF5 key to float32 array."""
-        return {key: np.asarray(variable) for key, variable in self._variables().items()}
+        return {key: np.asarray(variable) for key, variable in self.named_variables().items()}
 
     def set_arrays(self, arrays):
         """Set the weights from a dict of HDF5 key to array, as `arrays()` gives it.
@@ -261,7 +261,7 @@ class BiLM(keras.layers.Layer):
         Raises:
             ValueError: a key is missing or unknown, or a shape is wrong; nothing is set then.
         """
-        variables = self._variables()
+        variables = self.named_variables()
         expected = {key: tuple(variable.shape) for key, variable in variables.items()}
         received = {key: tuple(np.shape(array)) for key, array in arrays.items()}
         if received != expected:
@@ -284,7 +284,8 @@ class BiLM(keras.layers.Layer):
             digest.update(np.ascontiguousarray(array))
         return digest.hexdigest()
 
-    def _variables(self):
+    def named_variables(self):
+        """The weights as a dict of HDF5 key to Keras variable."""
         return named_variables(self.token_encoder, self.contextual_encoder)
 
     def get_config(self):

@@ -25,14 +25,25 @@ class Parser(argparse.ArgumentParser):
         raise UserError(f"{message} (`{self.prog} --help` tells more)", prog=self.prog)
 
 
+def count(text):
+    """A whole number of at least 0."""
+    return _whole(text, 0)
+
+
 def positive_int(text):
     """A whole number of at least 1."""
+    return _whole(text, 1)
+
+
+def _whole(text, least):
     try:
         value = int(text)
     except ValueError:
-        value = 0
-    if value < 1:
-        raise argparse.ArgumentTypeError(f"must be a whole number of at least 1, not {text!r}")
+        value = least - 1
+    if value < least:
+        raise argparse.ArgumentTypeError(
+            f"must be a whole number of at least {least}, not {text!r}"
+        )
     return value
 
 

@@ -23,7 +23,6 @@ class ContextualEncoder(keras.layers.Layer):
         token_vectors: float32 `(batch, time, projection_dim)`, 0 at padding.
         lengths: int32 `(batch,)`.
         initial_states: `(forward, backward)` states of `LSTMStack`, or None for zeros.
-        training: bool, whether dropout applies.
 
     Returns:
         `(layers, states)`: float32 `(batch, L + 1, time, 2 * projection_dim)`, the pair of
@@ -39,16 +38,15 @@ class ContextualEncoder(keras.layers.Layer):
         self.forward_stack.build()
         self.backward_stack.build()
 
-    def call(self, token_vectors, lengths, initial_states=None, training=False):
+    def call(self, token_vectors, lengths, initial_states=None):
         forward_states, backward_states = initial_states or (None, None)
         forward, forward_states = self.forward_stack(
-            token_vectors, lengths=lengths, initial_states=forward_states, training=training
+            token_vectors, lengths=lengths, initial_states=forward_states
         )
         backward, backward_states = self.backward_stack(
             reverse_sequences(token_vectors, lengths),
             lengths=lengths,
             initial_states=backward_states,
-            training=training,
         )
         layers = [tf.concat([token_vectors, token_vectors], axis=-1)]
         for ahead, behind in zip(forward, backward, strict=True):

@@ -1,6 +1,7 @@
 """The LSTM layers of one direction."""
 
 import keras
+import tensorflow as tf
 
 from keras_elmo.layers.freezable import FreezableLayer
 from keras_elmo.layers.projected_lstm import ProjectedLSTM
@@ -20,9 +21,9 @@ class LSTMStack(FreezableLayer):
         dropout: float, share of each layer's inputs dropped in training.
 
     Call arguments:
-        x, lengths, resets, unroll: as in `ProjectedLSTM`, `x` of size `projection_dim`.
+        x, lengths, resets: as in `ProjectedLSTM`, `x` of size `projection_dim`.
         initial_states: a state for each layer, or None for zeros.
-        training: bool, whether dropout applies.
+        seed: int32 `(2,)`, what is dropped is a function of it alone; None drops nothing.
 
     Returns:
         `(outputs, states)`: a tuple of `n_layers` float32 `(batch, time, projection_dim)` and a
@@ -61,33 +62,28 @@ class LSTMStack(FreezableLayer):
             )
             for k in range(n_layers)
         ]
-        self.dropouts = [keras.layers.Dropout(dropout) for _ in self.lstms] if dropout else []
 
     def build(self, input_shape=None):
         for lstm in self.lstms:
             lstm.build((None, None, self.projection_dim))
 
-    def call(
-        self,
-        x,
-        lengths=None,
-        initial_states=None,
-        resets=None,
-        unroll=False,
-        training=False,
-    ):
+    def call(self, x, lengths=None, initial_states=None, resets=None, seed=None):
         outputs = []
         states = []
         for k, lstm in enumerate(self.lstms):
-            below = self.dropouts[k](x, training=training) if self.dropouts else x
+            below = x if seed is None else self._drop(x, seed, k)
             initial = None if initial_states is None else initial_states[k]
-            output, state = lstm(
-                below, lengths=lengths, initial_state=initial, resets=resets, unroll=unroll
-            )
+            output, state = lstm(below, lengths=lengths, initial_state=initial, resets=resets)
             x = output + x if k > 0 and self.use_skip_connections else output
             outputs.append(x)
             states.append(state)
         return tuple(outputs), tuple(states)
+
+    def _drop(self, x, seed, layer):
+        if not self.dropout:
+            return x
+        own_seed = tf.random.experimental.stateless_fold_in(seed, layer)
+        return tf.nn.experimental.stateless_dropout(x, self.dropout, own_seed)
 
     def zero_states(self, batch_size):
         """The states before a sentence, for a batch of `batch_size` rows."""

@@ -5,6 +5,7 @@ import tensorflow as tf
 
 from keras_elmo.layers.freezable import FreezableLayer
 from keras_elmo.layers.precision import matmul, product_dtype
+from keras_elmo.layers.unrolled_lstm import clip, unrolled_lstm
 
 
 @keras.saving.register_keras_serializable(package="keras_elmo")
@@ -30,9 +31,9 @@ class ProjectedLSTM(FreezableLayer):
         lengths: int32 `(batch,)`, or None where every position is valid.
         initial_state: pair `(c, m)` of float32 `(batch, lstm_dim)` and `(batch, projection_dim)`,
             or None for zeros.
-        resets: bool `(batch, time)`: the state is set to zero before these positions; or None.
-        unroll: bool, build one step after the other instead of a loop (static time; faster to
-            train with short windows).
+        resets: bool `(batch, time)` of a training window, static time, instead of `lengths`: the
+            state is set to zero before these positions. The window is unrolled, which trains
+            faster than the loop.
 
     Returns:
         `(outputs, (c, m))`, outputs float32 `(batch, time, projection_dim)`.
@@ -62,35 +63,43 @@ class ProjectedLSTM(FreezableLayer):
         self.B = self.add_bilm_weight("B", (4 * self.lstm_dim,), "zeros")
         self.W_P_0 = self.add_bilm_weight("W_P_0", (self.lstm_dim, self.projection_dim))
 
-    def call(self, x, lengths=None, initial_state=None, resets=None, unroll=False):
+    def call(self, x, lengths=None, initial_state=None, resets=None):
         state = self.zero_state(tf.shape(x)[0]) if initial_state is None else initial_state
-        step = self._make_step(lengths, resets)
-        run = _run_unrolled if unroll else _run_loop
-        outputs, state = run(step, self._input_gates(x), state)
+        if resets is None:
+            outputs, state = _run_loop(self._make_step(lengths), self._input_gates(x), state)
+        else:
+            outputs, state = self._run_window(x, resets, state)
         return tf.transpose(outputs, [1, 0, 2]), state
 
     def zero_state(self, batch_size):
         """The state before a sentence: zeros `(batch, lstm_dim)` and `(batch, projection_dim)`."""
         return tf.zeros((batch_size, self.lstm_dim)), tf.zeros((batch_size, self.projection_dim))
 
+    def _run_window(self, x, resets, state):
+        return unrolled_lstm(
+            tf.transpose(x, [1, 0, 2]),
+            tf.transpose(tf.cast(~resets, tf.float32))[..., tf.newaxis],
+            [tf.convert_to_tensor(weight) for weight in (self.W_0, self.B, self.W_P_0)],
+            state,
+            (self.cell_clip, self.proj_clip),
+            product_dtype(self),
+        )
+
     def _input_gates(self, x):
         """The input's share of the gates for all positions at once, `(time, batch, 4 * dim)`."""
         kernel = tf.convert_to_tensor(self.W_0)[: self.input_dim]
         return matmul(tf.transpose(x, [1, 0, 2]), kernel, product_dtype(self)) + self.B
 
-    def _make_step(self, lengths, resets):
+    def _make_step(self, lengths):
         dtype = product_dtype(self)
         recurrent = tf.cast(tf.convert_to_tensor(self.W_0)[self.input_dim :], dtype)
         projection = tf.cast(tf.convert_to_tensor(self.W_P_0), dtype)
 
         def step(time, input_gates, c, m):
-            if resets is not None:
-                kept = tf.cast(~resets[:, time], tf.float32)[:, tf.newaxis]
-                c, m = c * kept, m * kept
             i, j, f, o = tf.split(input_gates + matmul(m, recurrent, dtype), 4, axis=1)
-            new_c = _clip(tf.sigmoid(f + 1.0) * c + tf.sigmoid(i) * tf.tanh(j), self.cell_clip)
+            new_c = clip(tf.sigmoid(f + 1.0) * c + tf.sigmoid(i) * tf.tanh(j), self.cell_clip)
             new_m = matmul(tf.sigmoid(o) * tf.tanh(new_c), projection, dtype)
-            new_m = _clip(new_m, self.proj_clip)
+            new_m = clip(new_m, self.proj_clip)
             if lengths is None:
                 return new_m, new_c, new_m
             valid = (time < lengths)[:, tf.newaxis]
@@ -111,19 +120,6 @@ class ProjectedLSTM(FreezableLayer):
             proj_clip=self.proj_clip,
         )
         return config
-
-
-def _clip(x, bound):
-    return x if bound is None else tf.clip_by_value(x, -bound, bound)
-
-
-def _run_unrolled(step, input_gates, state):
-    outputs = []
-    c, m = state
-    for time, gates in enumerate(tf.unstack(input_gates)):
-        output, c, m = step(time, gates, c, m)
-        outputs.append(output)
-    return tf.stack(outputs), (c, m)
 
 
 def _run_loop(step, input_gates, state):

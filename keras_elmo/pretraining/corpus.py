@@ -1,6 +1,7 @@
-"""Text files to sentences, word counts and training windows."""
+"""Text files to lines, sentences and word counts, in order or shuffled."""
 
 import collections
+import dataclasses
 import gzip
 import itertools
 import os
@@ -8,33 +9,11 @@ import random
 import zlib
 from typing import NamedTuple
 
-import numpy as np
 import tensorflow as tf
 
 from keras_elmo.text.tokenize import tokenize
 
 LINES_AT_ONCE = 4096
-BOUNDARY = b""
-
-
-class Windows(NamedTuple):
-    """One batch of training windows, in both directions.
-
-    All are `(batch, window)` arrays of bytes; `b""` stands for a sentence boundary. A lane holds
-    whole sentences end to end, in the backward arrays each written from its last word to its
-    first, and goes on in the same row of the next batch.
-
-    Attributes:
-        forward_inputs: begin of sentence and words.
-        forward_targets: words and end of sentence.
-        backward_inputs: end of sentence and words, last first.
-        backward_targets: words, last first, and begin of sentence.
-    """
-
-    forward_inputs: np.ndarray
-    forward_targets: np.ndarray
-    backward_inputs: np.ndarray
-    backward_targets: np.ndarray
 
 
 def read_lines(paths):
@@ -78,6 +57,47 @@ def _lines_of(path):
         ) from None
 
 
+class CorpusCounts(NamedTuple):
+    """What a corpus holds.
+
+    Attributes:
+        lines: int, lines that are not blank.
+        sentences: int, lines that hold a token.
+        tokens: int, words of all sentences.
+        words: Counter of str, how often each word occurs.
+    """
+
+    lines: int
+    sentences: int
+    tokens: int
+    words: collections.Counter
+
+    @property
+    def positions(self):
+        """Predicted positions of one epoch and direction: the words and a boundary a sentence."""
+        return self.tokens + self.sentences
+
+
+def count_corpus(paths, tokenizer):
+    """Read text files once and count.
+
+    Args:
+        paths: sequence of paths, as in `read_lines`.
+        tokenizer: `"space"` or `"words"`, the rule that splits a line.
+
+    Returns:
+        CorpusCounts. Memory grows with the number of distinct words only.
+    """
+    words = collections.Counter()
+    lines = sentences = 0
+    for tokens in _token_lists(read_lines(paths), tokenizer):
+        lines += 1
+        sentences += bool(tokens)
+        words.update(tokens)
+    counts = collections.Counter({word.decode("utf-8"): n for word, n in words.items()})
+    return CorpusCounts(lines, sentences, counts.total(), counts)
+
+
 def read_sentences(paths, tokenizer):
     """Yield the sentences of text files, one a line, as lists of tokens.
 
@@ -88,91 +108,67 @@ def read_sentences(paths, tokenizer):
     Yields:
         list of bytes, at least one token.
     """
-    lines = read_lines(paths)
+    return filter(None, _token_lists(read_lines(paths), tokenizer))
+
+
+def _token_lists(lines, tokenizer):
+    lines = iter(lines)
     while chunk := list(itertools.islice(lines, LINES_AT_ONCE)):
-        for tokens in tokenize(tf.constant(chunk), tokenizer).to_list():
-            if tokens:
-                yield tokens
+        yield from split_lines(chunk, tokenizer)
 
 
-def count_words(sentences):
-    """Count words, sentences and tokens.
-
-    Args:
-        sentences: iterable of lists of bytes.
-
-    Returns:
-        `(counts, n_sentences)`: Counter of str to int, and the number of sentences.
-    """
-    counts = collections.Counter()
-    n_sentences = 0
-    for tokens in sentences:
-        counts.update(tokens)
-        n_sentences += 1
-    return collections.Counter({word.decode("utf-8"): n for word, n in counts.items()}), n_sentences
+def split_lines(lines, tokenizer):
+    """Tokens of each line: list of bytes to list of lists of bytes, some may be empty."""
+    return tokenize(tf.constant(lines, tf.string), tokenizer).to_list()
 
 
-def shuffled_sentences(paths, tokenizer, seed, buffer_size=200_000):
-    """Yield sentences for ever, shuffled anew in each epoch through a bounded buffer.
+@dataclasses.dataclass(frozen=True)
+class ShuffledLines:
+    """The lines of text files for ever, in each epoch in another order, in bounded memory.
+
+    The order of files is drawn anew, and lines pass through a buffer from which they are drawn.
+    It is a function of files, seed and buffer size alone, so a run can go on at any line.
 
     Args:
-        paths: sequence of paths; their order is shuffled.
-        tokenizer: `"space"` or `"words"`.
+        paths: sequence of paths, as in `read_lines`.
+        n_lines: int, how many lines the files hold together (`CorpusCounts.lines`).
         seed: int.
-        buffer_size: int, sentences held in memory.
-
-    Yields:
-        list of bytes.
+        buffer_size: int, lines held in memory.
     """
-    for epoch in itertools.count():
-        rng = random.Random(f"{seed}/{epoch}")
-        order = rng.sample(list(paths), len(paths))
+
+    paths: tuple
+    n_lines: int
+    seed: int
+    buffer_size: int = 200_000
+
+    def read(self, start=0):
+        """Yield the lines from number `start` on, counted over all epochs.
+
+        Raises:
+            ValueError: the files hold another number of lines than `n_lines`.
+        """
+        first_epoch, skipped = divmod(start, self.n_lines)
+        for epoch in itertools.count(first_epoch):
+            n = 0
+            for n, line in enumerate(self._epoch(epoch), start=1):
+                if n > skipped:
+                    yield line
+            skipped = 0
+            if n != self.n_lines:
+                raise ValueError(
+                    f"The text must stay as it was counted, {self.n_lines:,} lines. "
+                    f"Received {n:,} lines. Start again with the text as it is now."
+                )
+
+    def _epoch(self, epoch):
+        rng = random.Random(f"{self.seed}/{epoch}")
         buffer = []
-        for tokens in read_sentences(order, tokenizer):
-            if len(buffer) < buffer_size:
-                buffer.append(tokens)
+        for line in read_lines(rng.sample(self.paths, len(self.paths))):
+            if len(buffer) < self.buffer_size:
+                buffer.append(line)
                 continue
-            place = rng.randrange(buffer_size)
+            place = rng.randrange(self.buffer_size)
             yield buffer[place]
-            buffer[place] = tokens
+            buffer[place] = line
         rng.shuffle(buffer)
         yield from buffer
-
-
-def windows(sentences, batch_size, window):
-    """Lay sentences end to end in `batch_size` lanes and cut the lanes into windows.
-
-    Args:
-        sentences: iterable of lists of bytes.
-        batch_size: int, lanes.
-        window: int, positions a window.
-
-    Yields:
-        Windows; ends when a lane can no longer be filled.
-    """
-    sentences = iter(sentences)
-    lanes = [Windows([], [], [], []) for _ in range(batch_size)]
-    while all(_fill(lane, sentences, window) for lane in lanes):
-        yield Windows(*(_cut(lanes, field, window) for field in Windows._fields))
-
-
-def _fill(lane, sentences, window):
-    while len(lane.forward_inputs) < window:
-        tokens = next(sentences, None)
-        if tokens is None:
-            return False
-        backward = tokens[::-1]
-        lane.forward_inputs.extend([BOUNDARY, *tokens])
-        lane.forward_targets.extend([*tokens, BOUNDARY])
-        lane.backward_inputs.extend([BOUNDARY, *backward])
-        lane.backward_targets.extend([*backward, BOUNDARY])
-    return True
-
-
-def _cut(lanes, field, window):
-    batch = np.empty((len(lanes), window), dtype=object)
-    for row, lane in zip(batch, lanes, strict=True):
-        slots = getattr(lane, field)
-        row[:] = slots[:window]
-        del slots[:window]
-    return batch

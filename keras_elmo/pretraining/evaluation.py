@@ -1,11 +1,25 @@
-"""Held-out perplexity of a bidirectional language model."""
+"""What a bidirectional language model says about whole sentences: nats and perplexities."""
 
 import math
+import weakref
 from typing import NamedTuple
 
+import numpy as np
 import tensorflow as tf
 
-TOKENS_AT_ONCE = 2048
+from keras_elmo.text.tokens import as_tokens
+
+DEFINITION = (
+    "e to the mean nats, over the whole vocabulary; each sentence from zero state; predicted are "
+    "its words and its end (backward: its begin), never the <S> (backward: </S>) that it is read "
+    "from; unknown words count as one word"
+)
+TOKENS_AT_ONCE = 2048  # in one step of the model, padding included
+LOGITS_AT_ONCE = 2**27  # in one step, both directions, float32: half a gigabyte
+HELD_AT_ONCE = 2**18  # of a stream: characters of texts, or tokens
+
+# A graph holds the variables of its model but not the model, so both can go.
+_graphs = weakref.WeakKeyDictionary()
 
 
 class Evaluation(NamedTuple):
@@ -32,12 +46,28 @@ class Evaluation(NamedTuple):
     unknown_share: float
 
 
+class SentenceNats(NamedTuple):
+    """Negative log-likelihoods of n sentences; all fields are arrays `(n,)`.
+
+    Attributes:
+        forward: float64, nats of the forward direction, summed over words and sentence end.
+        backward: float64, the same of the backward direction.
+        tokens: int64, predicted tokens a direction: the words and one end.
+        unknown: int64, words that the vocabulary lacks.
+    """
+
+    forward: np.ndarray
+    backward: np.ndarray
+    tokens: np.ndarray
+    unknown: np.ndarray
+
+
 def evaluate(model, sentences):
     """Measure a model on held-out sentences.
 
     Args:
         model: BidirectionalLanguageModel.
-        sentences: iterable of lists of tokens, bytes or str.
+        sentences: iterable of lists of tokens, bytes or str; a stream is never held as a whole.
 
     Returns:
         Evaluation; the order and the batching of sentences do not matter.
@@ -45,46 +75,122 @@ def evaluate(model, sentences):
     Raises:
         ValueError: there are no sentences.
     """
-    sentences = sorted(sentences, key=len)
+    return pool(sentence_nats(model, as_tokens(chunk)) for chunk in chunks(sentences))
+
+
+def chunks(rows):
+    """Cut a stream into lists of bounded size.
+
+    Args:
+        rows: iterable of texts, or of lists of tokens.
+
+    Yields:
+        list of rows, in order; `HELD_AT_ONCE` characters or tokens and the row that reaches it.
+    """
+    chunk, size = [], 0
+    for row in rows:
+        chunk.append(row)
+        size += 1 + (len(row) if isinstance(row, (str, bytes, list, tuple)) else 0)
+        if size >= HELD_AT_ONCE:
+            yield chunk
+            chunk, size = [], 0
+    if chunk:
+        yield chunk
+
+
+def sentence_nats(model, tokens):
+    """Score sentences, those of like length together.
+
+    Args:
+        model: BidirectionalLanguageModel.
+        tokens: RaggedTensor string `(n, None)`; a row without tokens has its end to predict.
+
+    Returns:
+        SentenceNats, in the order of the rows.
+    """
+    lengths = tokens.row_lengths().numpy().astype(np.int64)
+    sums = np.zeros((3, len(lengths)))
+    batch_sums = _batch_sums(model)
+    for rows in _batches(lengths, _tokens_at_once(model)):
+        sums[:, rows] = batch_sums(tf.gather(tokens, rows)).numpy()
+    forward, backward, unknown = sums
+    return SentenceNats(forward, backward, lengths + 1, unknown.astype(np.int64))
+
+
+def pool(parts):
+    """Perplexities over all sentences of several parts.
+
+    Args:
+        parts: iterable of SentenceNats.
+
+    Returns:
+        Evaluation.
+
+    Raises:
+        ValueError: there are no sentences.
+    """
+    forward, backward, tokens, unknown, sentences = 0.0, 0.0, 0, 0, 0
+    for part in parts:
+        forward += float(part.forward.sum())
+        backward += float(part.backward.sum())
+        tokens += int(part.tokens.sum())
+        unknown += int(part.unknown.sum())
+        sentences += len(part.tokens)
     if not sentences:
         raise ValueError(
-            "`sentences` must hold at least one sentence. Received none. "
-            "Give held-out text with one sentence a line."
+            "There must be at least one sentence to measure perplexity on. Received none. "
+            "Give text with one sentence a line."
         )
+    return Evaluation(
+        _perplexity(forward / tokens),
+        _perplexity(backward / tokens),
+        _perplexity((forward + backward) / (2 * tokens)),
+        sentences,
+        tokens,
+        unknown / max(1, tokens - sentences),
+    )
+
+
+def _perplexity(nats):
+    try:
+        return math.exp(nats)
+    except OverflowError:
+        return math.inf
+
+
+def _batch_sums(model):
+    """The graph `_make_graph` of a model, made once however often the model is evaluated."""
+    if model not in _graphs:
+        _graphs[model] = _make_graph(weakref.proxy(model))
+    return _graphs[model]
+
+
+def _make_graph(model):
+    """RaggedTensor `(batch, None)` to float64 `(3, batch)`: nats ahead, behind, unknown words."""
 
     @tf.function(input_signature=[tf.RaggedTensorSpec([None, None], tf.string)])
     def batch_sums(tokens):
         nats, mask = model.sentence_losses(tokens)
         unknown = model.vocabulary.ids(tokens.flat_values) == model.vocabulary.unk_id
-        weight = tf.cast(mask, tf.float64)
-        return (
-            [tf.reduce_sum(tf.cast(direction, tf.float64) * weight) for direction in nats],
-            tf.reduce_sum(weight),
-            tf.math.count_nonzero(unknown),
-        )
+        counted = tokens.with_flat_values(tf.cast(unknown, tf.float64))
+        sums = [tf.cast(tf.where(mask, direction, 0.0), tf.float64) for direction in nats]
+        return tf.stack([tf.reduce_sum(row, axis=1) for row in (*sums, counted)])
 
-    forward, backward, predicted, unknown = 0.0, 0.0, 0, 0
-    for batch in _batches(sentences):
-        nats, tokens, unknown_words = batch_sums(tf.ragged.constant(batch, dtype=tf.string))
-        forward += float(nats[0])
-        backward += float(nats[1])
-        predicted += int(tokens)
-        unknown += int(unknown_words)
-    return Evaluation(
-        math.exp(forward / predicted),
-        math.exp(backward / predicted),
-        math.exp((forward + backward) / (2 * predicted)),
-        len(sentences),
-        predicted,
-        unknown / max(1, predicted - len(sentences)),
-    )
+    return batch_sums
 
 
-def _batches(sentences):
+def _tokens_at_once(model):
+    logits_a_token = 2 * len(model.vocabulary)
+    return min(TOKENS_AT_ONCE, LOGITS_AT_ONCE // logits_a_token)
+
+
+def _batches(lengths, most):
+    """Row numbers, short rows first, in lists of at most `most` predictions with the padding."""
     batch = []
-    for tokens in sentences:
-        if batch and (len(batch) + 1) * len(tokens) > TOKENS_AT_ONCE:
+    for row in np.argsort(lengths, kind="stable"):
+        if batch and (len(batch) + 1) * (lengths[row] + 1) > most:
             yield batch
             batch = []
-        batch.append(tokens)
-    yield batch
+        batch.append(row)
+    if batch:
+        yield batch

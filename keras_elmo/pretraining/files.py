@@ -1,45 +1,56 @@
 """A trained language model as a preset directory, softmax included."""
 
+import contextlib
 import os
 import tempfile
+from importlib import resources
 
 import h5py
 import numpy as np
 
+from keras_elmo import presets
 from keras_elmo.bilm import BiLM
 from keras_elmo.bilm.hdf5 import write_weights
 from keras_elmo.pretraining.language_model import BidirectionalLanguageModel
-from keras_elmo.pretraining.softmax import make_softmax
+from keras_elmo.pretraining.softmax import SOFTMAXES, make_softmax
 from keras_elmo.text.vocabulary import Vocabulary
 
 VOCABULARY = "vocab.txt"
 SOFTMAX = "softmax.hdf5"
 MODEL_FILES = ("options.json", "weights.hdf5", VOCABULARY, SOFTMAX)
+WHAT_TO_GIVE = (
+    f"Give the name of a preset {presets.PRESETS}, or a directory that `keras_elmo-train bilm` "
+    "wrote."
+)
 
 
 def save_language_model(model, directory, dtype="float32"):
     """Write options, weights, vocabulary and softmax; the first two are a preset by themselves.
+
+    All are written under other names first, so that a failure leaves what was there.
 
     Args:
         model: BidirectionalLanguageModel.
         directory: where to write; made where it does not exist.
         dtype: `"float32"`, or `"float16"` for half the size.
     """
-    model.bilm.save(directory, dtype)
-    model.vocabulary.write(os.path.join(directory, VOCABULARY))
+    os.makedirs(directory, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=directory, prefix=".writing-") as scratch:
+        model.bilm.save(scratch, dtype)
+        model.vocabulary.write(os.path.join(scratch, VOCABULARY))
         path = os.path.join(scratch, SOFTMAX)
         write_weights(path, model.softmax.named_variables(), dtype)
         with h5py.File(path, "r+") as file:
             file.attrs["softmax"] = model.softmax.kind
-        os.replace(path, os.path.join(directory, SOFTMAX))
+        for name in MODEL_FILES:
+            os.replace(os.path.join(scratch, name), os.path.join(directory, name))
 
 
-def load_language_model(directory, frozen=True, dtype=None):
+def load_language_model(place, frozen=True, dtype=None):
     """Read what `save_language_model` wrote.
 
     Args:
-        directory: the directory.
+        place: name of a preset, or the directory.
         frozen: bool, whether the biLM's weights are created non-trainable.
         dtype: dtype policy of the layers, or None for Keras' default.
 
@@ -47,23 +58,92 @@ def load_language_model(directory, frozen=True, dtype=None):
         BidirectionalLanguageModel.
 
     Raises:
-        FileNotFoundError: a file is missing.
-        ValueError: the softmax does not fit the vocabulary or the biLM.
+        FileNotFoundError: there is no directory, or a file is missing, as the softmax is beside
+            the published biLMs.
+        TypeError: `place` is neither a name nor a path.
+        ValueError: a file is damaged, or the softmax does not fit the vocabulary or the biLM.
     """
-    bilm = BiLM.load(directory, frozen=frozen, dtype=dtype)
-    vocabulary = Vocabulary.read(os.path.join(directory, VOCABULARY))
-    path = os.path.join(directory, SOFTMAX)
-    with h5py.File(path, "r") as file:
-        softmax = make_softmax(
-            file.attrs["softmax"], len(vocabulary), bilm.config.projection_dim, dtype=dtype
+    with _directory_of(place) as directory:
+        _check_files(directory)
+        bilm = BiLM.load(directory, frozen=frozen, dtype=dtype)
+        vocabulary = Vocabulary.read(os.path.join(directory, VOCABULARY))
+        softmax = _read_softmax(
+            os.path.join(directory, SOFTMAX), len(vocabulary), bilm.config.projection_dim, dtype
         )
-        for key, variable in softmax.named_variables().items():
-            if key not in file or file[key].shape != tuple(variable.shape):
-                found = file[key].shape if key in file else "nothing"
-                raise ValueError(
-                    f"{path}: dataset '{key}' must have shape {tuple(variable.shape)} for the "
-                    f"{len(vocabulary)} words of {VOCABULARY}. Received: {found}. "
-                    "Give the files of one training run."
-                )
-            variable.assign(file[key][()].astype(np.float32))
     return BidirectionalLanguageModel(bilm, softmax, vocabulary)
+
+
+@contextlib.contextmanager
+def _directory_of(place):
+    if not isinstance(place, (str, os.PathLike)):
+        raise TypeError(
+            "`place` must be the name of a preset or a directory. Received: "
+            f"{type(place).__name__}. {WHAT_TO_GIVE}"
+        )
+    if place in presets.PRESETS:
+        with resources.as_file(presets.preset_directory(place)) as directory:
+            yield os.fspath(directory)
+        return
+    place = os.fspath(place)
+    if not os.path.isdir(place):
+        found = "a file" if os.path.exists(place) else "and nothing is there"
+        raise FileNotFoundError(
+            "`place` must be the name of a preset or a directory. Received: "
+            f"{place!r}, {found}. {WHAT_TO_GIVE}"
+        )
+    yield place
+
+
+def _check_files(directory):
+    missing = [
+        name for name in (SOFTMAX, VOCABULARY) if not os.path.isfile(os.path.join(directory, name))
+    ]
+    if missing:
+        raise FileNotFoundError(
+            f"{directory} must hold a biLM with its softmax and its vocabulary. Not there: "
+            f"{', '.join(missing)}. A biLM without them, as most are published, gives vectors "
+            f"(`BiLM.load`) but cannot predict words. {WHAT_TO_GIVE}"
+        )
+
+
+def _read_softmax(path, vocabulary_size, hidden_dim, dtype):
+    try:
+        file = h5py.File(path, "r")
+    except OSError as error:
+        raise ValueError(
+            f"{path} must be a complete HDF5 file of a softmax. Received a file that h5py cannot "
+            f"read ({str(error).splitlines()[0]}). Copy it again."
+        ) from None
+    with file:
+        kind = file.attrs.get("softmax")
+        if kind not in SOFTMAXES:
+            raise ValueError(
+                f"{path}: the attribute 'softmax' must be one of {SOFTMAXES}. Received: {kind!r}. "
+                "Give the files that `keras_elmo-train bilm` wrote."
+            )
+        softmax = make_softmax(kind, vocabulary_size, hidden_dim, dtype=dtype)
+        arrays = _arrays(file, softmax.named_variables(), path, vocabulary_size)
+    for key, variable in softmax.named_variables().items():
+        variable.assign(arrays[key])
+    return softmax
+
+
+def _arrays(file, variables, path, vocabulary_size):
+    """Every dataset of a softmax, checked before any is used."""
+    arrays = {}
+    for key, variable in variables.items():
+        shape = tuple(variable.shape)
+        is_dataset = isinstance(file.get(key), h5py.Dataset)
+        found = file[key].shape if is_dataset else "nothing"
+        if found != shape:
+            raise ValueError(
+                f"{path}: dataset '{key}' must have shape {shape} for the {vocabulary_size} words "
+                f"of {VOCABULARY}. Received: {found}. Give the files of one training run."
+            )
+        arrays[key] = file[key][()].astype(np.float32)
+        if not np.isfinite(arrays[key]).all():
+            raise ValueError(
+                f"{path}: dataset '{key}' must be finite. Received NaN or infinity. "
+                "Copy or train the softmax again."
+            )
+    return arrays

@@ -17,8 +17,7 @@ class BidirectionalLanguageModel(keras.layers.Layer):
     """Two language models that share the token encoder and the softmax, and nothing else.
 
     The forward one predicts `w_1 .. w_n </S>` after `<S> w_1 .. w_n`, the backward one
-    `w_n .. w_1 <S>` after `</S> w_n .. w_1`; every sentence starts from zero states, as it does
-    when a text is embedded. Peters et al. 2018, section 3.1.
+    `w_n .. w_1 <S>` after `</S> w_n .. w_1`. Peters et al. 2018, section 3.1.
 
     Args:
         bilm: BiLM, created with `frozen=False` to be trained.
@@ -33,13 +32,16 @@ class BidirectionalLanguageModel(keras.layers.Layer):
         self.vocabulary = vocabulary
         self.built = True
 
-    def window_losses(self, windows, states, training=False):
+    def window_losses(self, windows, states, seed=None, resets=None):
         """Negative log-likelihoods of one batch of windows.
 
         Args:
             windows: Windows of string tensors `(batch, window)`.
             states: Directions of states, those that the last call gave back.
-            training: bool, whether dropout applies.
+            seed: int32 `(2,)` that dropout and sampling are a function of; None: neither, and the
+                softmax is exact.
+            resets: bool `(batch, window)`, positions that begin from zero states; None: each
+                sentence does.
 
         Returns:
             `(losses, states)`: Directions of float32 scalars, mean nats a predicted token, and
@@ -48,15 +50,20 @@ class BidirectionalLanguageModel(keras.layers.Layer):
         inputs = Directions(windows.forward_inputs, windows.backward_inputs)
         targets = Directions(*self._target_ids(windows.forward_targets, windows.backward_targets))
         vectors = self._input_vectors(inputs)
-        hidden, new_states = [], []
-        for stack, x, words, state in zip(self._stacks(), vectors, inputs, states, strict=True):
+        losses, new_states = [], []
+        for direction, stack in enumerate(self._stacks()):
+            words = inputs[direction]
+            own_seed = _fold_in(seed, direction)
             outputs, state = stack(
-                x, initial_states=state, resets=words == "", unroll=True, training=training
+                vectors[direction],
+                initial_states=states[direction],
+                resets=words == "" if resets is None else resets,
+                seed=own_seed,
             )
-            hidden.append(outputs[-1])
+            nats = self._nats(outputs[-1], targets[direction], own_seed)
+            losses.append(tf.reduce_mean(nats))
             new_states.append(state)
-        nats = self._nats(Directions(*hidden), targets)
-        return Directions(*map(tf.reduce_mean, nats)), Directions(*new_states)
+        return Directions(*losses), Directions(*new_states)
 
     def sentence_losses(self, tokens):
         """Negative log-likelihoods of whole sentences, each from zero states.
@@ -78,7 +85,7 @@ class BidirectionalLanguageModel(keras.layers.Layer):
             *self._target_ids(tf.concat([words, end], 1), tf.concat([end, words], 1))
         )
         hidden = Directions(ahead[:, :-1], behind[:, 1:])
-        return self._nats(hidden, targets), mask[:, 1:]
+        return Directions(*map(self._nats, hidden, targets)), mask[:, 1:]
 
     def zero_states(self, batch_size):
         """The states before the first window, for a batch of `batch_size` lanes."""
@@ -102,11 +109,12 @@ class BidirectionalLanguageModel(keras.layers.Layer):
         for words, end in zip((forward, backward), ends, strict=True):
             yield tf.where(words == "", end, self.vocabulary.ids(words))
 
-    def _nats(self, hidden, targets):
-        """One softmax over both directions at once, then split again."""
-        stacked = tf.stack(hidden)
-        dim = self.bilm.config.projection_dim
-        flat = self.softmax(
-            tf.reshape(stacked, [-1, dim]), targets=tf.reshape(tf.stack(targets), [-1])
-        )
-        return Directions(*tf.unstack(tf.reshape(flat, tf.shape(stacked)[:-1]), num=2))
+    def _nats(self, hidden, targets, seed=None):
+        rows = tf.reshape(hidden, [-1, self.bilm.config.projection_dim])
+        nats = self.softmax(rows, targets=tf.reshape(targets, [-1]), seed=seed)
+        return tf.reshape(nats, tf.shape(targets))
+
+
+def _fold_in(seed, number):
+    """A seed of its own for each number; None stays None."""
+    return None if seed is None else tf.random.experimental.stateless_fold_in(seed, number)

@@ -1,158 +1,227 @@
-"""The training loop of a bidirectional language model."""
+"""Training of a bidirectional language model, on one device or on many."""
 
-import dataclasses
 import math
 import time
 from typing import NamedTuple
 
-import keras
+import numpy as np
 import tensorflow as tf
 
-from keras_elmo.pretraining.corpus import Windows
-
-PREFETCHED_BATCHES = 8
-
-
-@dataclasses.dataclass(frozen=True)
-class TrainingOptions:
-    """How to train.
-
-    Args:
-        steps: int, batches of windows in all.
-        batch_size: int, lanes.
-        window: int, positions a lane and step.
-        learning_rate: float, the peak of AdamW's rate.
-        warmup_steps: int, steps of linear rise from 0; at most a tenth of `steps` is used.
-        final_rate: float, share of the peak that the cosine ends at.
-        weight_decay: float, on matrices only.
-        clip_norm: float, bound of the gradients' global norm.
-    """
-
-    steps: int
-    batch_size: int = 64
-    window: int = 20
-    learning_rate: float = 2e-3
-    warmup_steps: int = 200
-    final_rate: float = 0.02
-    weight_decay: float = 0.01
-    clip_norm: float = 5.0
+from keras_elmo.pretraining.lanes import Position
+from keras_elmo.pretraining.optimizer import make_optimizer
+from keras_elmo.pretraining.pipeline import WindowPipeline
 
 
-class Progress(NamedTuple):
-    """Where a run stands after a step.
+class StepResult(NamedTuple):
+    """What one step gives back.
 
     Attributes:
         step: int, steps done.
-        learning_rate: float, the rate of that step.
-        forward: float, mean training loss of the forward direction since the last report, in nats.
+        learning_rate: float, the rate of this step.
+        forward: float, training loss of the forward direction in nats, the mean over replicas;
+            sampled where the softmax is.
         backward: float, of the backward direction.
-        tokens_per_second: float, positions a second since the last report.
-        seconds_left: float, estimated.
+        seconds: float, the step's wall time, waiting for text included.
+        waited: float, the part of `seconds` spent waiting for text.
+        stop: bool, whether a machine has asked all to stop after this step.
     """
 
     step: int
     learning_rate: float
     forward: float
     backward: float
-    tokens_per_second: float
-    seconds_left: float
+    seconds: float
+    waited: float
+    stop: bool
 
 
-def train(model, batches, options, report_every=50):
-    """Train a model in place; `loss = forward + backward`, each a mean over predicted tokens.
+class Trainer:
+    """Trains a model in place; `loss = forward + backward`, each a mean over predicted tokens.
+
+    Everything that the next step depends on is in `state()`: a trainer that gets it back with
+    `restore` takes the same steps.
 
     Args:
-        model: BidirectionalLanguageModel with a biLM that is not frozen.
-        batches: iterable of Windows of `options.batch_size` by `options.window`.
+        model: BidirectionalLanguageModel whose biLM is not frozen, made in the strategy's scope.
         options: TrainingOptions.
-        report_every: int, steps between reports.
-
-    Yields:
-        Progress, every `report_every` steps and after the last.
-
-    Raises:
-        FloatingPointError: the loss is NaN or infinite.
-        ValueError: `batches` ended before `options.steps`.
+        stream: ShuffledLines to train on.
+        tokenizer: `"space"` or `"words"`.
+        strategy: `tf.distribute.Strategy`, or None for the current one. Each replica trains
+            `options.batch_size` lanes; together they take the mean of the gradients.
     """
-    optimizer = make_optimizer(model, options)
-    step_function = _make_step(model, optimizer, options)
-    states = model.zero_states(options.batch_size)
-    sums, done, last, start = [0.0, 0.0], 0, 0, time.perf_counter()
-    for batch in _dataset(batches, options):
-        losses, states = step_function(batch, states)
-        done += 1
-        sums = [total + float(loss) for total, loss in zip(sums, losses, strict=True)]
-        _check_finite(sums, done)
-        if done % report_every == 0 or done == options.steps:
-            seconds = time.perf_counter() - start
-            n = done - last
-            yield Progress(
-                done,
-                float(optimizer.learning_rate),
-                sums[0] / n,
-                sums[1] / n,
-                n * options.batch_size * options.window / seconds,
-                seconds / n * (options.steps - done),
+
+    def __init__(self, model, options, stream, tokenizer, strategy=None):
+        self.model = model
+        self.options = options
+        self.stream = stream
+        self.tokenizer = tokenizer
+        self.strategy = strategy or tf.distribute.get_strategy()
+        self.done = 0
+        self._variables = model.trainable_variables
+        with self.strategy.scope():
+            scaled = model.bilm.compute_dtype == "float16"
+            self.optimizer = make_optimizer(options, self._variables, scaled)
+        self._step = tf.function(self._distributed_step)
+        self._gather = tf.function(self._gather_lanes)
+        zero_states = model.zero_states(options.batch_size)
+        self._states = tf.nest.map_structure(self._deal_equally, zero_states)
+        self._pipeline = self._open_pipeline()
+
+    @property
+    def positions_per_step(self):
+        """Predicted positions a step and direction, of all replicas together."""
+        return self._pipeline.n_lanes * self.options.window
+
+    def step(self, stop=False):
+        """Take one step.
+
+        Args:
+            stop: bool, ask all machines to stop after it.
+
+        Returns:
+            StepResult.
+
+        Raises:
+            FloatingPointError: the loss is NaN or infinite.
+        """
+        begin = time.perf_counter()
+        windows = next(self._pipeline)
+        waited = time.perf_counter() - begin
+        rate = float(self.optimizer.learning_rate)
+        values, self._states = self._step(
+            windows, self._states, tf.constant(self.done), tf.constant(float(stop))
+        )
+        forward, backward, stops = values.numpy().tolist()
+        self.done += 1
+        if not math.isfinite(forward + backward):
+            raise FloatingPointError(
+                f"The training loss must be finite. Received: {forward} forward, {backward} "
+                f"backward at step {self.done}. Train with a lower learning rate."
             )
-            sums, last, start = [0.0, 0.0], done, time.perf_counter()
-        if done == options.steps:
-            return
-    raise ValueError(
-        f"`batches` must give {options.steps} batches. Received {done}. Give more text, or fewer "
-        "lanes, a shorter window or fewer steps."
-    )
+        seconds = time.perf_counter() - begin
+        return StepResult(self.done, rate, forward, backward, seconds, waited, stops > 0)
 
+    def _distributed_step(self, windows, states, step, stop):
+        """One step of all replicas; gives their mean losses and wish to stop, and the states."""
+        values, states = self.strategy.run(self._replica_step, (windows, states, step, stop))
+        return self.strategy.reduce(tf.distribute.ReduceOp.MEAN, values, axis=None), states
 
-def make_optimizer(model, options):
-    """AdamW with warm-up and cosine; weight decay on matrices, gradients clipped by global norm."""
-    warmup = min(options.warmup_steps, options.steps // 10)
-    schedule = keras.optimizers.schedules.CosineDecay(
-        0.0 if warmup else options.learning_rate,
-        max(1, options.steps - warmup),
-        alpha=options.final_rate,
-        warmup_target=options.learning_rate if warmup else None,
-        warmup_steps=warmup,
-    )
-    optimizer = keras.optimizers.AdamW(
-        schedule, weight_decay=options.weight_decay, global_clipnorm=options.clip_norm
-    )
-    vectors = [v for v in model.trainable_variables if len(v.shape) < 2]
-    optimizer.exclude_from_weight_decay(var_list=vectors)
-    optimizer.build(model.trainable_variables)
-    return optimizer
-
-
-def _make_step(model, optimizer, options):
-    shape = (options.batch_size, options.window)
-    windows = Windows(*(tf.TensorSpec(shape, tf.string) for _ in Windows._fields))
-    variables = model.trainable_variables
-
-    @tf.function(input_signature=[windows, _specs(model.zero_states(options.batch_size))])
-    def step(batch, states):
+    def _replica_step(self, windows, states, step, stop):
+        replicas = tf.distribute.get_replica_context()
+        draw = step * replicas.num_replicas_in_sync + replicas.replica_id_in_sync_group
+        seed = tf.stack([self.options.seed % 2**31, draw])
         with tf.GradientTape() as tape:
-            losses, states = model.window_losses(batch, states, training=True)
-            loss = losses.forward + losses.backward
-        gradients = [tf.convert_to_tensor(g) for g in tape.gradient(loss, variables)]
-        optimizer.apply_gradients(zip(gradients, variables, strict=True))
-        return losses, states
+            losses, states = self.model.window_losses(windows, states, seed, self._resets(seed))
+            loss = self.optimizer.scale_loss(losses.forward + losses.backward)
+        gradients = tape.gradient(loss, [variable.value for variable in self._variables])
+        gradients = [tf.convert_to_tensor(gradient) for gradient in gradients]
+        gradients = replicas.all_reduce(tf.distribute.ReduceOp.MEAN, gradients)
+        self.optimizer.apply(gradients, self._variables)
+        return tf.stack([losses.forward, losses.backward, stop]), states
 
-    return step
+    def _resets(self, seed):
+        """The positions that begin from zero states; None where each sentence does."""
+        if self.options.resets == "sentence":
+            return None
+        lanes, window = self.options.batch_size, self.options.window
+        if self.options.resets == "never":
+            return tf.zeros((lanes, window), tf.bool)
+        drawn = tf.random.stateless_uniform((lanes, 1), tf.bitwise.invert(seed))
+        return tf.pad(drawn < self.options.reset_rate, [[0, 0], [0, window - 1]])
 
+    def state(self):
+        """All that the next step depends on, as a dict of name to array.
 
-def _specs(states):
-    return tf.nest.map_structure(lambda state: tf.TensorSpec(state.shape, state.dtype), states)
+        All machines must ask after the same step; each gives the states of its own lanes.
 
+        Raises:
+            FloatingPointError: a weight is NaN or infinite.
+        """
+        arrays = {name: np.asarray(variable) for name, variable in self._named().items()}
+        bad = [name for name, value in arrays.items() if not np.isfinite(value).all()]
+        if bad:
+            raise FloatingPointError(
+                f"The weights must be finite. Received NaN or infinity in {bad[0]} after step "
+                f"{self.done} ({len(bad)} arrays in all). Train with a lower learning rate."
+            )
+        gathered = self._gather(self._lane_values())
+        arrays |= {name: value.numpy() for name, value in gathered.items()}
+        arrays["step"] = np.array(self.done)
+        return arrays
 
-def _dataset(batches, options):
-    spec = tf.TensorSpec((options.batch_size, options.window), tf.string)
-    signature = Windows(*(spec for _ in Windows._fields))
-    dataset = tf.data.Dataset.from_generator(lambda: iter(batches), output_signature=signature)
-    return dataset.prefetch(PREFETCHED_BATCHES)
+    def restore(self, arrays):
+        """Go on from what `state` gave.
 
+        Args:
+            arrays: dict of name to array.
 
-def _check_finite(losses, step):
-    if not all(map(math.isfinite, losses)):
-        raise FloatingPointError(
-            f"The training loss must be finite. Received: {losses} at step {step}. "
-            "Train with a lower learning rate."
+        Raises:
+            ValueError: an array is missing or has another shape than here; nothing is set then.
+        """
+        self._check(arrays)
+        for name, variable in self._named().items():
+            variable.assign(arrays[name])
+        states = [self._deal(arrays[name]) for name in self._lane_values() if "state" in name]
+        self._states = tf.nest.pack_sequence_as(self._states, states)
+        self._pipeline = self._open_pipeline(
+            Position(*(arrays[f"lanes/{field}"] for field in Position._fields))
+        )
+        self.done = int(arrays["step"])
+
+    def _check(self, arrays):
+        expected = {name: tuple(variable.shape) for name, variable in self._named().items()}
+        lanes = self._pipeline.n_lanes
+        for name, value in self._lane_values().items():
+            local = self.strategy.experimental_local_results(value)[0]
+            expected[name] = (lanes, *local.shape[1:])
+        expected["step"] = ()
+        for name, shape in expected.items():
+            found = arrays[name].shape if name in arrays else None
+            if found != shape:
+                raise ValueError(
+                    f"A checkpoint must fit the model and the options. '{name}' must have shape "
+                    f"{shape}. Received: {found} (None: missing). Resume with the options that "
+                    "the run was started with."
+                )
+
+    def _named(self):
+        """Model and optimiser variables by name."""
+        named = {f"softmax/{k}": v for k, v in self.model.softmax.named_variables().items()}
+        named |= {f"bilm/{k}": v for k, v in self.model.bilm.named_variables().items()}
+        for number, variable in enumerate(self.optimizer.variables):
+            named[f"optimizer/{number:03d}"] = variable
+        return named
+
+    def _lane_values(self):
+        """What belongs to lanes, by name: replica values of `(batch_size, ...)`."""
+        named = {f"states/{n}": v for n, v in enumerate(tf.nest.flatten(self._states))}
+        first = self._pipeline.own.start
+        for name, value in self._pipeline.position._asdict().items():
+            named[f"lanes/{name}"] = self._deal(value, first)
+        return named
+
+    def _gather_lanes(self, values):
+        return {name: self.strategy.gather(value, axis=0) for name, value in values.items()}
+
+    def _deal_equally(self, value):
+        return self.strategy.experimental_distribute_values_from_function(lambda _: value)
+
+    def _deal(self, values, first_lane=0):
+        """Each replica's part of what belongs to the lanes from `first_lane` on."""
+        size = self.options.batch_size
+
+        def part(context):
+            begin = context.replica_id_in_sync_group * size - first_lane
+            return tf.constant(values[begin : begin + size])
+
+        return self.strategy.experimental_distribute_values_from_function(part)
+
+    def _open_pipeline(self, position=None):
+        return WindowPipeline(
+            self.stream,
+            self.tokenizer,
+            self.strategy,
+            self.options.batch_size,
+            self.options.window,
+            position,
         )

@@ -9,6 +9,7 @@ BOS = "<S>"
 EOS = "</S>"
 UNK = "<UNK>"
 SPECIALS = (BOS, EOS, UNK)
+ENOUGH_OF_POSSIBLE_SHARE = 0.5
 
 _HOW_TO_BUILD = (
     "Write each of them on a line of its own, first in the file, followed by the corpus' words in "
@@ -150,6 +151,32 @@ class Vocabulary:
                 "Pass the words themselves, not their ids."
             )
         return self._table().lookup(tokens)
+
+    def out_of_order(self, counts):
+        """Whether the words do not stand by falling frequency, as some softmaxes assume.
+
+        Looked at are the listed words that occur. They are in order if their first tenth covers at
+        least half of what the most frequent tenth covers. So ties, the noise of counts and the
+        order of another text's frequencies pass, and an alphabetical list is found.
+
+        Args:
+            counts: mapping of str to int, how often each word occurs in the text.
+
+        Returns:
+            None if they are in order, else str: what was found, in one sentence.
+        """
+        found = [counts[word] for word in self.words if word not in SPECIALS and word in counts]
+        if not sum(found):
+            return None
+        n = -(-len(found) // 10)
+        share = sum(found[:n]) / sum(found)
+        possible = sum(sorted(found, reverse=True)[:n]) / sum(found)
+        if share >= ENOUGH_OF_POSSIBLE_SHARE * possible:
+            return None
+        return (
+            f"the first {n:,} of the {len(found):,} vocabulary words that occur should be the most "
+            f"frequent ones, which cover {possible:.0%} of the occurrences; they cover {share:.0%}"
+        )
 
     def _table(self):
         if self._lookup is None:

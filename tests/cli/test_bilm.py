@@ -1,6 +1,7 @@
 """The command that pretrains a biLM."""
 
 import csv
+import errno
 import gzip
 import os
 import random
@@ -42,25 +43,28 @@ def run(files, *options):
 def test_text_to_preset_directory(files, capsys):
     held_out = str(files / "held-out.txt")
     status = run(
-        files, *SMALL, "--epochs", "2", "--held-out", held_out, "--held-out-sentences", "5",
+        files, *SMALL, "--epochs", "2", "--held-out", held_out,
         "--evaluate-every", "30", "--report-every", "10",
     )  # fmt: skip
     assert status == 0
-    printed = capsys.readouterr().out
-    assert "120 sentences" in printed
+    printed, progress = capsys.readouterr()
+    assert "text: 2 file(s), 120 sentences" in printed
+    assert re.search(r"memory: [\d.]+ GB so far.*\ntime: about \d\d:\d\d for", printed)
     out = files / "out"
     names = ["options.json", "softmax.hdf5", "training.csv", "vocab.txt", "weights.hdf5"]
-    assert sorted(os.listdir(out)) == names
+    assert sorted(os.listdir(out)) == ["checkpoints", *names]
 
     with open(out / "training.csv", newline="") as log:
         rows = list(csv.DictReader(log))
-    steps = int(re.search(r"(\d+) steps of 24 positions", printed)[1])
+    steps = int(re.search(r"steps: (\d+) of 24 positions", printed)[1])
     assert int(rows[-1]["step"]) == steps
     assert float(rows[-1]["epoch"]) == pytest.approx(2, abs=0.05)
     measured = [row for row in rows if row["held_out_combined"]]
     assert [int(row["step"]) for row in measured] == [*range(30, steps, 30), steps]
     for direction in ("held_out_forward", "held_out_backward"):
         assert float(measured[-1][direction]) < float(measured[0][direction])
+
+    assert re.search(rf"{steps}/{steps} .*, epoch 2\.0\d, rate [\d.e-]+, loss [\d.]+ \+", progress)
 
     model = load_language_model(out)
     found = evaluate(model, read_sentences([held_out], "words"))
@@ -134,6 +138,10 @@ FAULTS = {
     "rate": (None, ["--learning-rate", "0"], "above 0"),
     "epochs": (None, ["--epochs", "nan"], "above 0"),
     "dropout": (None, ["--dropout", "1"], "below 1"),
+    "samples": (None, ["--samples", "3"], "--samples is for --softmax sampled"),
+    "nothing to start from": (None, ["--init-from", "nowhere"], "nowhere"),
+    "cluster": (None, ["--strategy", "multi-worker"], "TF_CONFIG"),
+    "threads": (None, ["--threads", "1"], "run the command by itself"),
     "full output": (full_output, ["--overwrite"], "holds other files (mine.txt)"),
 }
 
@@ -152,6 +160,10 @@ def test_bad_input_is_one_line_status_2_and_nothing_written(fault, files, capsys
     assert sorted(path for path in files.rglob("*")) == before
 
 
+def contents(folder):
+    return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
 def test_a_run_that_diverges_stops_with_a_line(files, capsys):
     assert run(files, *SMALL, "--learning-rate", "1e30", "--steps", "50") == 2
     assert "must be finite" in capsys.readouterr().err.splitlines()[-1]
@@ -160,7 +172,89 @@ def test_a_run_that_diverges_stops_with_a_line(files, capsys):
 
 def test_a_failing_run_leaves_an_earlier_one_as_it_was(files):
     assert run(files, *SMALL, "--steps", "3") == 0
-    before = {path.name: path.read_bytes() for path in (files / "out").iterdir()}
+    before = contents(files / "out")
     options = [*SMALL, "--learning-rate", "1e30", "--steps", "50", "--overwrite"]
     assert run(files, *options) == 2
-    assert {path.name: path.read_bytes() for path in (files / "out").iterdir()} == before
+    assert contents(files / "out") == before
+    assert run(files, *SMALL, "--steps", "2", "--overwrite") == 0
+    assert [path.name for path in (files / "out" / "checkpoints").iterdir()] == [
+        "step-000000002.npz"
+    ]
+
+
+def test_full_disk_keeps_the_last_checkpoint(files, capsys, monkeypatch):
+    options = [*SMALL, "--steps", "20", "--checkpoint-every", "5"]
+    real, saved = np.savez, []
+
+    def savez(file, **arrays):
+        real(file, **arrays)
+        saved.append(1)
+        if len(saved) > 2:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(np, "savez", savez)
+    assert run(files, *options) == 2
+    assert "No space left on device" in capsys.readouterr().err.splitlines()[-1]
+    names = [path.name for path in (files / "out" / "checkpoints").iterdir()]
+    assert sorted(names) == ["step-000000005.npz", "step-000000010.npz"]
+    monkeypatch.setattr(np, "savez", real)
+    assert run(files, *options, "--resume") == 0
+    assert "going on after step 10" in capsys.readouterr().out
+
+
+def test_dry_run_prints_the_plan_and_writes_nothing(files, capsys):
+    assert run(files, *SMALL, "--epochs", "3", "--dry-run") == 0
+    printed = capsys.readouterr().out
+    assert re.search(r"steps: \d+ of 24 positions, (2\.9|3\.0)\d epochs", printed)
+    assert "tokens/s, timed over 3 steps" in printed
+    assert not (files / "out").exists()
+
+
+def test_training_that_ends_when_it_should(files, capsys):
+    """1,200 short sentences, 5 epochs, batch 16, window 20, with held-out text."""
+    (files / "many.txt").write_text(text(4, 1200))
+    status = main(
+        ["bilm", str(files / "many.txt"), "--output", str(files / "out"), *SMALL,
+         "--batch-size", "16", "--window", "20", "--epochs", "5", "--softmax", "sampled",
+         "--held-out", str(files / "held-out.txt"), "--evaluate-every", "26"]
+    )  # fmt: skip
+    assert status == 0
+    printed, progress = capsys.readouterr()
+    tokens = int(re.search(r"1,200 sentences, ([\d,]+) tokens", printed)[1].replace(",", ""))
+    steps = int(re.search(r"steps: (\d+) of 320 positions, 5\.\d\d epochs", printed)[1])
+    assert steps == round(5 * (tokens + 1200) / 320)
+    pattern = rf"\d+/{steps} \[.*<.*, epoch \d\.\d\d, rate .*, sampled training loss .* tokens/s"
+    assert re.search(pattern, progress)
+    with open(files / "out" / "training.csv", newline="") as log:
+        rows = list(csv.DictReader(log))
+    assert int(rows[-1]["step"]) == steps
+    measured = [int(row["step"]) for row in rows if row["held_out_combined"]]
+    assert measured == [*range(26, steps, 26), steps]
+    assert progress.count("held-out perplexity") + printed.count("held-out perplexity") == len(
+        measured
+    )
+
+
+def test_starting_from_what_exists(files, capsys):
+    assert run(files, *SMALL, "--steps", "30", "--softmax", "full") == 0
+    (files / "c.txt").write_text("The cat sat on a chair.\n" * 40)
+    options = ["--steps", "1", "--learning-rate", "1e-6", "--batch-size", "4", "--window", "6"]
+    again = ["bilm", str(files / "c.txt"), "--output", str(files / "next"), *options]
+    assert main([*again, "--init-from", str(files / "out")]) == 0
+    assert re.search(r"\d+ words of the softmax kept.*, 1 new", capsys.readouterr().out)
+    one, two = load_language_model(files / "out"), load_language_model(files / "next")
+    assert (two.softmax.kind, two.bilm.config) == ("full", one.bilm.config)
+    np.testing.assert_allclose(
+        two.bilm.arrays()["CNN_proj/W_proj"], one.bilm.arrays()["CNN_proj/W_proj"], atol=1e-4
+    )
+    assert main([*again, "--init-from", str(files / "out"), "--lstm-dim", "9", "--overwrite"]) == 2
+    assert "`lstm_dim` is 9, the source's is 12" in capsys.readouterr().err
+
+
+def test_vocabulary_that_is_not_by_frequency_is_warned_of(files, capsys):
+    words = ["zebra", "yak", *(f"x{n}" for n in range(30)), "The", "cat", "sat", "a", "."]
+    (files / "c.txt").write_text("The cat sat .\n" * 50 + " ".join(words) + "\n")
+    (files / "vocab.txt").write_text("\n".join(["<S>", "</S>", "<UNK>", *words]) + "\n")
+    options = [*SMALL, "--steps", "1", "--vocabulary", str(files / "vocab.txt")]
+    assert main(["bilm", str(files / "c.txt"), "--output", str(files / "out"), *options]) == 0
+    assert "vocab.txt: the first 4 of the 37 vocabulary words" in capsys.readouterr().err

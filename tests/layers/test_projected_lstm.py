@@ -40,12 +40,11 @@ def inputs():
 
 
 @pytest.mark.parametrize("clips", [(0.5, 0.3), (None, None), (3.0, None)])
-@pytest.mark.parametrize("unroll", [False, True])
-def test_equals_formula_at_each_length(clips, unroll):
+def test_equals_formula_at_each_length(clips):
     layer = make(*clips)
     x = inputs()
     lengths = [TIME, 2, 0]
-    outputs, (c, m) = layer(x, lengths=tf.constant(lengths), unroll=unroll)
+    outputs, (c, m) = layer(x, lengths=tf.constant(lengths))
     for row, length in enumerate(lengths):
         expected, last_c, last_m = by_hand(layer, x[row, :length], np.zeros(DIM), np.zeros(PROJ))
         np.testing.assert_allclose(outputs[row, :length], expected, atol=1e-5)
@@ -73,16 +72,57 @@ def test_two_windows_with_state_equal_one():
     np.testing.assert_allclose(state[1], last[1], atol=1e-6)
 
 
+def resets_at(*places):
+    resets = np.zeros((BATCH, TIME), bool)
+    for place in places:
+        resets[place] = True
+    return tf.constant(resets)
+
+
 def test_reset_starts_from_zero():
     layer = make()
     x = inputs()
-    resets = np.zeros((BATCH, TIME), bool)
-    resets[1, 3] = True
-    outputs, _ = layer(x, resets=tf.constant(resets), unroll=True)
+    outputs, _ = layer(x, resets=resets_at((1, 3)))
     alone, _ = layer(x[:, 3:])
     untouched, _ = layer(x)
     np.testing.assert_allclose(outputs[1, 3:], alone[1], atol=1e-6)
     np.testing.assert_allclose(outputs.numpy()[[0, 2]], untouched.numpy()[[0, 2]], atol=1e-6)
+
+
+@pytest.mark.parametrize("clips", [(0.5, 0.3), (None, None)])
+def test_window_and_its_gradient_equal_the_loop_and_automatic_differentiation(clips):
+    layer = make(*clips)
+    x, state = tf.constant(inputs()), (tf.ones((BATCH, DIM)) * 0.2, -tf.ones((BATCH, PROJ)) * 0.1)
+    weights = tf.constant(np.random.default_rng(6).normal(size=(BATCH, TIME, PROJ)), tf.float32)
+    resets = resets_at((1, 0), (2, 3))
+
+    def by_loop():
+        """The same, row by row and piece by piece, through the loop."""
+        rows = []
+        for row, starts in enumerate(([], [0], [3])):
+            outputs, carried = [], tuple(part[row : row + 1] for part in state)
+            for begin, end in zip([0, *starts], [*starts, TIME], strict=True):
+                if begin in starts:
+                    carried = None
+                piece, carried = layer(x[row : row + 1, begin:end], initial_state=carried)
+                outputs.append(piece)
+            rows.append((tf.concat(outputs, axis=1), *carried))
+        outputs, c, m = (tf.concat(parts, axis=0) for parts in zip(*rows, strict=True))
+        return outputs, (c, m)
+
+    found = []
+    for run in (lambda: layer(x, initial_state=state, resets=resets), by_loop):
+        sources = [x, *state, *(variable.value for variable in layer.trainable_variables)]
+        with tf.GradientTape() as tape:
+            tape.watch([x, *state])
+            outputs, (c, m) = run()
+            loss = tf.reduce_sum(outputs * weights) + tf.reduce_sum(c) - 2.0 * tf.reduce_sum(m)
+        gradients = tape.gradient(loss, sources)
+        found.append([outputs, c, m, *map(tf.convert_to_tensor, gradients)])
+    assert len(found[0]) == 3 + 3 + 3
+    for window, loop in zip(*found, strict=True):
+        assert np.abs(loop).max() > 1e-3
+        np.testing.assert_allclose(window, loop, rtol=1e-5, atol=2e-5)
 
 
 def test_nothing_is_kept_between_calls():
@@ -109,13 +149,18 @@ def test_stack_reads_the_layer_below_and_skips_from_the_second_on(skip):
     assert LSTMStack.from_config(stack.get_config()).get_config() == stack.get_config()
 
 
-def test_stack_drops_inputs_in_training_only():
+def test_stack_drops_inputs_as_a_function_of_the_seed():
     stack = LSTMStack(2, DIM, PROJ, dropout=0.5)
     stack.build()
     x = inputs()
     calm = stack(x)[0][1]
-    np.testing.assert_array_equal(calm, stack(x, training=False)[0][1])
-    assert np.abs(calm - stack(x, training=True)[0][1]).max() > 1e-3
+    one, again, other = (stack(x, seed=tf.constant([1, n]))[0][1] for n in (1, 1, 2))
+    np.testing.assert_array_equal(one, again)
+    for different in (calm, other):
+        assert np.abs(one - different).max() > 1e-3
+    bare = LSTMStack(2, DIM, PROJ)
+    bare.build()
+    np.testing.assert_array_equal(bare(x, seed=tf.constant([1, 1]))[0][1], bare(x)[0][1])
 
 
 def test_config_round_trip():

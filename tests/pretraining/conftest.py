@@ -15,7 +15,8 @@ def make_model(make_tiny_bilm):
     def make(softmax="full", vocabulary=None, seed=0, **kwargs):
         vocabulary = vocabulary or Vocabulary(("<S>", "</S>", "<UNK>", *WORDS))
         bilm = make_tiny_bilm(seed=seed, **{"frozen": False, **kwargs})
-        head = make_softmax(softmax, len(vocabulary), bilm.config.projection_dim)
+        samples = {"n_samples": 5} if softmax == "sampled" else {}
+        head = make_softmax(softmax, len(vocabulary), bilm.config.projection_dim, **samples)
         rng = np.random.default_rng(seed)
         for variable in head.named_variables().values():
             variable.assign(rng.normal(0, 0.5, variable.shape))

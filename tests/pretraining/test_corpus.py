@@ -4,11 +4,10 @@ import itertools
 import pytest
 
 from keras_elmo.pretraining.corpus import (
-    count_words,
+    ShuffledLines,
+    count_corpus,
     read_lines,
     read_sentences,
-    shuffled_sentences,
-    windows,
 )
 
 
@@ -31,9 +30,10 @@ def test_sentences_follow_the_tokenizer(tmp_path):
 
 
 def test_counts(tmp_path):
-    path = write(tmp_path / "a.txt", "a b a\nb 한\n")
-    counts, sentences = count_words(read_sentences([path], "space"))
-    assert (counts, sentences) == ({"a": 2, "b": 2, "한": 1}, 2)
+    path = write(tmp_path / "a.txt", "a b a\n  \nb 한\n\xa0\n")
+    counts = count_corpus([path], "words")
+    assert counts.words == {"a": 2, "b": 2, "한": 1}
+    assert (counts.lines, counts.sentences, counts.tokens, counts.positions) == (3, 2, 5, 7)
 
 
 def test_wrong_bytes_are_named_with_file_and_line(tmp_path):
@@ -50,56 +50,39 @@ def test_damaged_gzip_is_named(tmp_path, damage):
         list(read_lines([path]))
 
 
-def test_shuffling_keeps_every_sentence_of_an_epoch_and_is_seeded(tmp_path):
-    lines = [str(n) for n in range(200)]
-    paths = [
-        write(tmp_path / "a.txt", "\n".join(lines[:90])),
-        write(tmp_path / "b.txt.gz", "\n".join(lines[90:])),
-    ]
+def two_files(folder, n=200):
+    lines = [b"%d" % number for number in range(n)]
+    paths = (
+        write(folder / "a.txt", b"\n".join(lines[:90])),
+        write(folder / "b.txt.gz", b"\n".join(lines[90:])),
+    )
+    return lines, paths
 
-    def epochs(seed, buffer_size=16):
-        stream = shuffled_sentences(paths, "space", seed, buffer_size)
-        words = [sentence[0].decode() for sentence in itertools.islice(stream, 400)]
-        return words[:200], words[200:]
 
-    first, second = epochs(1)
+def take(lines, n, start=0):
+    return list(itertools.islice(lines.read(start), n))
+
+
+def test_shuffling_keeps_every_line_of_an_epoch_and_is_seeded(tmp_path):
+    lines, paths = two_files(tmp_path)
+    shuffled = ShuffledLines(paths, 200, seed=1, buffer_size=16)
+    both = take(shuffled, 400)
+    first, second = both[:200], both[200:]
     assert sorted(first) == sorted(second) == sorted(lines)
     assert first != lines and first != second
-    assert epochs(1) == (first, second)
-    assert epochs(2)[0] != first
+    assert take(shuffled, 400) == both
+    assert take(ShuffledLines(paths, 200, seed=2, buffer_size=16), 200) != first
 
 
-def test_windows_by_hand():
-    sentences = [[b"a", b"b"], [b"c"], [b"d"], [b"e", b"f", b"g"], [b"h"] * 9]
-    first, second, *rest = windows(sentences, batch_size=1, window=5)
-    assert first.forward_inputs.tolist() == [[b"", b"a", b"b", b"", b"c"]]
-    assert first.forward_targets.tolist() == [[b"a", b"b", b"", b"c", b""]]
-    assert first.backward_inputs.tolist() == [[b"", b"b", b"a", b"", b"c"]]
-    assert first.backward_targets.tolist() == [[b"b", b"a", b"", b"c", b""]]
-    assert second.forward_inputs.tolist() == [[b"", b"d", b"", b"e", b"f"]]
-    assert second.backward_targets.tolist() == [[b"d", b"", b"g", b"f", b"e"]]
-    assert rest[0].forward_inputs.tolist() == [[b"g", b"", b"h", b"h", b"h"]]
+@pytest.mark.parametrize("start", [0, 1, 15, 199, 200, 333, 400])
+def test_reading_goes_on_at_any_line(tmp_path, start):
+    _, paths = two_files(tmp_path)
+    shuffled = ShuffledLines(paths, 200, seed=1, buffer_size=16)
+    assert take(shuffled, 300, start) == take(shuffled, 300 + start)[start:]
 
 
-def test_lanes_go_on_in_the_next_batch_and_lose_nothing():
-    sentences = [[b"%d" % n] * (1 + n % 7) for n in range(300)]
-    lanes = [[], [], [], []]
-    for batch in windows(sentences, batch_size=4, window=6):
-        assert batch.forward_inputs.shape == (4, 6)
-        for lane, row in zip(lanes, batch.forward_targets, strict=True):
-            lane.extend(row)
-    seen = {word for lane in lanes for word in lane}
-    assert len(seen - {b""}) > 290
-    for lane in lanes:
-        for is_end, words in itertools.groupby(lane, lambda word: word == b""):
-            assert is_end or len({*words}) == 1
-
-
-def test_too_little_text_gives_no_window():
-    assert list(windows([[b"a"]], batch_size=2, window=4)) == []
-
-
-def test_arrays_hold_bytes():
-    batch = next(windows([[b"\xff\x00"] * 3], 1, 3))
-    assert batch.forward_targets.dtype == object
-    assert batch.forward_inputs.tolist() == [[b"", b"\xff\x00", b"\xff\x00"]]
+@pytest.mark.parametrize("counted", [199, 201])
+def test_text_that_changed_since_it_was_counted(tmp_path, counted):
+    _, paths = two_files(tmp_path)
+    with pytest.raises(ValueError, match=f"as it was counted, {counted} lines. Received 200 lines"):
+        take(ShuffledLines(paths, counted, seed=1), 500)

@@ -6,10 +6,20 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from keras_elmo.pretraining.corpus import Windows, windows
 from keras_elmo.pretraining.evaluation import evaluate
+from keras_elmo.pretraining.lanes import Lanes, Windows
 
 SENTENCES = [[b"the", b"cat", b"sat"], [b"a", b"dog"], [b"mat"], [b"on", b"the", b"<S>", b"mat"]]
+
+
+class Lines:
+    def read(self, start=0):
+        lines = itertools.cycle([b" ".join(sentence) for sentence in SENTENCES])
+        return itertools.islice(lines, start, None)
+
+
+def lanes(n_lanes, window):
+    return Lanes(Lines(), "space", window, n_lanes)
 
 
 def nats_by_hand(model, sentence):
@@ -47,8 +57,7 @@ def test_sentence_losses_equal_numpy(make_model):
 
 def test_window_losses_equal_numpy_with_states_carried_over_windows(make_model):
     model = make_model()
-    batches = list(windows(SENTENCES, batch_size=1, window=2))
-    assert len(batches) == 7
+    batches = list(itertools.islice(lanes(1, 2), 7))
     states = model.zero_states(1)
     found = []
     for batch in batches:
@@ -61,9 +70,32 @@ def test_window_losses_equal_numpy_with_states_carried_over_windows(make_model):
         np.testing.assert_allclose(np.array(found)[:, direction], expected, atol=1e-5)
 
 
+def test_windows_go_on_over_sentences_where_they_are_not_reset(make_model):
+    model = make_model()
+    batch = Windows(*map(tf.constant, next(lanes(1, 7))))
+    zero = model.zero_states(1)
+    at_sentences, _ = model.window_losses(batch, zero)
+    same, _ = model.window_losses(batch, zero, resets=batch.forward_inputs == "")
+    never, _ = model.window_losses(batch, zero, resets=tf.zeros((1, 7), tf.bool))
+    assert float(same.forward) == float(at_sentences.forward)
+    assert abs(float(never.forward - at_sentences.forward)) > 1e-4
+
+
+def test_dropout_is_a_function_of_the_seed(make_model):
+    model = make_model(dropout=0.5)
+    batch = Windows(*map(tf.constant, next(lanes(2, 5))))
+    losses = [
+        model.window_losses(batch, model.zero_states(2), seed)[0]
+        for seed in (None, tf.constant([1, 1]), tf.constant([1, 1]), tf.constant([1, 2]))
+    ]
+    calm, one, again, other = (float(loss.forward) for loss in losses)
+    assert one == again
+    assert len({calm, one, other}) == 3
+
+
 def test_directions_share_token_encoder_and_softmax_only(make_model):
     model = make_model()
-    batch = next(windows(itertools.cycle(SENTENCES), 2, 5))
+    batch = next(lanes(2, 5))
     with tf.GradientTape() as tape:
         losses, _ = model.window_losses(Windows(*map(tf.constant, batch)), model.zero_states(2))
         loss = losses.forward

@@ -1,89 +1,170 @@
-import itertools
 import math
-import random
 
+import keras
 import numpy as np
 import pytest
+import tensorflow as tf
+from tiny_text import held_out, shuffled_lines
 
-from keras_elmo.pretraining.corpus import windows
 from keras_elmo.pretraining.evaluation import evaluate
-from keras_elmo.pretraining.files import load_language_model, save_language_model
-from keras_elmo.pretraining.trainer import TrainingOptions, make_optimizer, train
-
-PATTERNS = ("the cat sat on the mat", "the dog sat on the cat", "dog on mat", "cat sat")
-
-
-def sentences(seed):
-    rng = random.Random(seed)
-    while True:
-        yield rng.choice(PATTERNS).encode().split(b" ")
+from keras_elmo.pretraining.optimizer import make_optimizer
+from keras_elmo.pretraining.options import OPTIMIZERS, RESETS, TrainingOptions
+from keras_elmo.pretraining.softmax import SOFTMAXES
+from keras_elmo.pretraining.trainer import Trainer
 
 
-def held_out():
-    return list(itertools.islice(sentences(99), 40))
+@pytest.fixture
+def make_trainer(make_model, tmp_path):
+    def make(softmax="full", dropout=0.0, **changes):
+        options = TrainingOptions(**{"steps": 60, "batch_size": 4, "window": 5, **changes})
+        model = make_model(softmax, dropout=dropout)
+        return Trainer(model, options, shuffled_lines(tmp_path), "space")
+
+    return make
 
 
-def run(model, **changes):
-    options = TrainingOptions(**{"steps": 60, "batch_size": 4, "window": 6, **changes})
-    batches = windows(sentences(0), options.batch_size, options.window)
-    return list(train(model, batches, options, report_every=20))
+def take(trainer, steps):
+    return [trainer.step() for _ in range(steps)]
 
 
-@pytest.mark.parametrize("softmax", ["full", "adaptive"])
-def test_held_out_perplexity_falls_in_both_directions_below_unigrams(make_model, softmax):
-    model = make_model(softmax)
-    before = evaluate(model, held_out())
-    reports = run(model, learning_rate=0.02)
-    after = evaluate(model, held_out())
+def unigram_perplexity():
     counts = np.unique([word for s in held_out() for word in [*s, b""]], return_counts=True)[1]
-    unigram = math.exp(-np.sum(counts / counts.sum() * np.log(counts / counts.sum())))
-    assert after.forward < unigram < before.forward
-    assert after.backward < unigram < before.backward
-    assert [report.step for report in reports] == [20, 40, 60]
-    assert reports[-1].forward < reports[0].forward
-    assert reports[-1].seconds_left == 0.0
+    shares = counts / counts.sum()
+    return math.exp(-np.sum(shares * np.log(shares)))
+
+
+@pytest.mark.parametrize(
+    ("softmax", "resets"), [*((softmax, "sentence") for softmax in SOFTMAXES), ("full", "random")]
+)
+def test_held_out_perplexity_falls_below_unigrams_in_both_directions(make_trainer, softmax, resets):
+    trainer = make_trainer(softmax, learning_rate=0.03, resets=resets, reset_rate=0.5)
+    before = evaluate(trainer.model, held_out())
+    results = take(trainer, 60)
+    after = evaluate(trainer.model, held_out())
+    assert after.forward < unigram_perplexity() < before.forward
+    assert after.backward < unigram_perplexity() < before.backward
+    assert [result.step for result in results] == list(range(1, 61))
+    assert results[-1].forward < results[0].forward
+    assert all(0 <= result.waited <= result.seconds for result in results)
+
+
+def test_training_loss_is_the_mean_of_each_direction(make_trainer, make_model):
+    trainer = make_trainer(learning_rate=1e-9)
+    untrained = make_model()
+    windows = next(trainer._open_pipeline())
+    expected, _ = untrained.window_losses(windows, untrained.zero_states(4))
+    (result,) = take(trainer, 1)
+    assert result.forward == pytest.approx(float(expected.forward), rel=1e-5)
+    assert result.backward == pytest.approx(float(expected.backward), rel=1e-5)
+
+
+@pytest.mark.parametrize(("optimizer", "resets"), list(zip(OPTIMIZERS, RESETS, strict=True)))
+def test_restored_state_takes_the_same_steps(make_trainer, optimizer, resets):
+    options = {"optimizer": optimizer, "resets": resets, "dropout": 0.3, "learning_rate": 0.01}
+    straight = make_trainer("sampled", **options)
+    take(straight, 7)
+    state = straight.state()
+    again = make_trainer("sampled", **options)
+    take(again, 2)
+    again.restore(state)
+    expected, found = take(straight, 5), take(again, 5)
+    for one, other in zip(expected, found, strict=True):
+        assert (one.step, one.learning_rate) == (other.step, other.learning_rate)
+        assert one.forward == pytest.approx(other.forward, rel=1e-5)
+    one, other = straight.state(), again.state()
+    assert one.keys() == other.keys()
+    for name, value in one.items():
+        np.testing.assert_allclose(value, other[name], atol=1e-5, err_msg=name)
+
+
+def test_state_that_does_not_fit_sets_nothing(make_trainer):
+    trainer = make_trainer()
+    state = trainer.state()
+    kernel = "bilm/CNN_proj/W_proj"
+    for name, value in ((kernel, state[kernel][:-1]), (kernel, None), ("states/0", np.zeros(2))):
+        wrong = {**state, "softmax/b": state["softmax/b"] + 1.0, name: value}
+        if value is None:
+            del wrong[name]
+        with pytest.raises(ValueError, match=f"'{name}' must have shape"):
+            trainer.restore(wrong)
+    np.testing.assert_array_equal(trainer.state()["softmax/b"], state["softmax/b"])
+
+
+def test_random_resets_begin_windows_at_their_rate(make_trainer):
+    trainer = make_trainer(resets="random", reset_rate=0.25, batch_size=4000)
+    first, again, other = (trainer._resets(tf.constant([1, step])).numpy() for step in (5, 5, 6))
+    np.testing.assert_array_equal(first, again)
+    assert (first != other).any()
+    assert not first[:, 1:].any()
+    assert first[:, 0].mean() == pytest.approx(0.25, abs=0.03)
+    assert not make_trainer(resets="never")._resets(tf.constant([1, 5])).numpy().any()
+
+
+def test_dropout_changes_training_and_not_evaluation(make_trainer):
+    trainer, calm = make_trainer(dropout=0.5), make_trainer()
+    assert evaluate(trainer.model, held_out()) == evaluate(calm.model, held_out())
+    assert abs(take(trainer, 1)[0].forward - take(calm, 1)[0].forward) > 1e-4
 
 
 def test_rate_warms_up_and_ends_at_its_share(make_model):
     options = TrainingOptions(steps=100, learning_rate=0.01, warmup_steps=200, final_rate=0.1)
-    schedule = make_optimizer(make_model(), options)._learning_rate
+    schedule = make_optimizer(options, make_model().trainable_variables)._learning_rate
     rates = [float(schedule(step)) for step in (0, 5, 10, 100)]
     assert rates == pytest.approx([0.0, 0.005, 0.01, 0.001])
 
 
+def test_published_adagrad(make_trainer):
+    trainer = make_trainer(optimizer="adagrad", softmax="full", clip_norm=1e9)
+    before = np.asarray(trainer.model.softmax.b)
+    assert [result.learning_rate for result in take(trainer, 2)] == pytest.approx([0.2, 0.2])
+    # b -= 0.2 g / sqrt(1 + g^2): no element moves further than the rate a step.
+    moved = np.abs(np.asarray(trainer.model.softmax.b) - before)
+    assert 0 < moved.max() < 0.4
+
+
+def test_gradients_are_clipped_by_their_global_norm(make_trainer):
+    free, clipped = (make_trainer(optimizer="adagrad", clip_norm=norm) for norm in (1e9, 1e-3))
+    moved = []
+    for trainer in (free, clipped):
+        before = trainer.state()
+        take(trainer, 1)
+        after = trainer.state()
+        names = [name for name in before if name.startswith(("bilm", "softmax"))]
+        moved.append(math.sqrt(sum(np.square(after[n] - before[n]).sum() for n in names)))
+    # Near 1, Adagrad's accumulator leaves the clipped gradient as it is: 0.2 x 1e-3.
+    assert moved[1] == pytest.approx(0.2e-3, rel=1e-3) and moved[0] > 0.01
+
+
 def test_weight_decay_is_for_matrices(make_model):
-    model = make_model()
-    optimizer = make_optimizer(model, TrainingOptions(steps=10))
-    for variable in model.trainable_variables:
+    variables = make_model().trainable_variables
+    optimizer = make_optimizer(TrainingOptions(steps=10), variables)
+    for variable in variables:
         assert optimizer._use_weight_decay(variable) == (len(variable.shape) > 1)
 
 
-def test_infinite_loss_stops(make_model):
-    model = make_model()
-    model.softmax.b.assign(np.full(model.softmax.b.shape, np.nan))
-    with pytest.raises(FloatingPointError, match="must be finite.*at step 1"):
-        run(model)
+def test_infinite_loss_or_weight_stops(make_trainer):
+    trainer = make_trainer()
+    trainer.model.softmax.b.assign(np.full(trainer.model.softmax.b.shape, np.nan))
+    with pytest.raises(FloatingPointError, match=r"loss must be finite.*at step 1\b"):
+        trainer.step()
+    with pytest.raises(FloatingPointError, match=r"weights must be finite.*softmax.*step 1\b"):
+        trainer.state()
 
 
-def test_text_that_ends_early(make_model):
-    options = TrainingOptions(steps=50, batch_size=2, window=6)
-    short = windows(itertools.islice(sentences(0), 20), 2, 6)
-    with pytest.raises(ValueError, match=r"must give 50 batches. Received \d+"):
-        list(train(make_model(), short, options))
+def test_half_precision_scales_the_loss(make_trainer, make_model, tmp_path):
+    model = make_model(dtype="mixed_float16")
+    options = TrainingOptions(steps=60, batch_size=4, window=5, learning_rate=0.03)
+    trainer = Trainer(model, options, shuffled_lines(tmp_path), "space")
+    plain = make_trainer(learning_rate=0.03)
+    half, full = take(trainer, 60), take(plain, 60)
+    assert isinstance(trainer.optimizer, keras.optimizers.LossScaleOptimizer)
+    assert half[0].forward == pytest.approx(full[0].forward, rel=1e-2)
+    assert evaluate(model, held_out()).combined < unigram_perplexity()
 
 
-@pytest.mark.parametrize("softmax", ["full", "adaptive"])
-def test_saved_language_model_comes_back(make_model, softmax, tmp_path):
-    model = make_model(softmax)
-    save_language_model(model, tmp_path)
-    again = load_language_model(tmp_path)
-    assert evaluate(again, held_out()) == evaluate(model, held_out())
-    assert again.bilm.trainable_variables == []
-
-
-def test_softmax_of_another_vocabulary_is_refused(make_model, tmp_path):
-    save_language_model(make_model(), tmp_path)
-    words = (tmp_path / "vocab.txt").read_text()
-    (tmp_path / "vocab.txt").write_text(words + "extra\n")
-    with pytest.raises(ValueError, match=r"'W' must have shape \(8, 10\).*\(8, 9\)"):
-        load_language_model(tmp_path)
+@pytest.mark.parametrize(
+    ("name", "value"), [("optimizer", "sgd"), ("schedule", "linear"), ("resets", "always")]
+)
+def test_unknown_choices(name, value):
+    with pytest.raises(ValueError, match=f"`{name}` must be one of .*Received: '{value}'"):
+        TrainingOptions(steps=1, **{name: value})

@@ -1,5 +1,6 @@
 import gc
 
+import numpy as np
 import pytest
 import tensorflow as tf
 
@@ -140,11 +141,10 @@ def test_failed_write_keeps_the_old_file(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     "content",
     [
-        "<S>\r\n</S>\r\n<UNK>\r\nthe\r\n",
         "<S>\n</S>\n<UNK>\nthe",
         b"\xef\xbb\xbf<S>\n</S>\n<UNK>\nthe\n",
     ],
-    ids=["crlf", "no last line end", "byte order mark"],
+    ids=["no last line end", "byte order mark"],
 )
 def test_read_accepts(tmp_path, content):
     assert Vocabulary.read(write(tmp_path / "v", content)).words == (*MARKS, "the")
@@ -162,6 +162,51 @@ def test_u31_read_names_both_lines_of_a_word_that_stands_twice(tmp_path):
     path = write(tmp_path / "v", "<S>\n</S>\n<UNK>\nthe\ncat\nthe\n")
     with pytest.raises(ValueError, match=r"Received: 'the' at line 4 and line 6 in .*v"):
         Vocabulary.read(path)
+
+
+def test_u31_windows_line_ends_are_accepted(tmp_path):
+    path = write(tmp_path / "v", "<S>\r\n</S>\r\n<UNK>\r\nthe\r\ncat\r\n")
+    assert Vocabulary.read(path).words == (*MARKS, "the", "cat")
+
+
+def zipf_counts(size=1000, seed=0):
+    """Counts of a text of about 100,000 words with their noise, the most frequent word first."""
+    counts = np.random.default_rng(seed).poisson(13_000 / np.arange(1, size + 1))
+    # Spelt so that the alphabet knows nothing of the frequency.
+    return {f"{(i + 500) * 7919 % 10_007}": int(n) for i, n in enumerate(counts) if n}
+
+
+def test_u31_words_that_are_not_by_falling_frequency_are_found():
+    counts = {"a": 1, "b": 2, "c": 7, "zebra": 0}
+    vocabulary = Vocabulary([*MARKS, "unseen", "a", "b", "c"])
+    assert vocabulary.out_of_order(counts) == (
+        "the first 1 of the 3 vocabulary words that occur should be the most frequent ones, "
+        "which cover 70% of the occurrences; they cover 10%"
+    )
+    assert Vocabulary([*MARKS, "unseen", "c", "a", "b"]).out_of_order(counts) is None
+
+
+@pytest.mark.parametrize("order", [sorted, lambda words: list(words)[::-1]])
+def test_alphabetical_and_rising_order_are_found(order):
+    counts = zipf_counts()
+    assert "should be the most frequent" in Vocabulary([*order(counts), *MARKS]).out_of_order(
+        counts
+    )
+
+
+def test_order_of_another_text_and_extra_words_in_front_are_no_fault():
+    other = Vocabulary.build(zipf_counts(seed=1))
+    assert other.out_of_order(zipf_counts()) is None
+    small = {word: n // 100 for word, n in zipf_counts().items() if n >= 100}
+    assert other.out_of_order(small) is None
+    assert Vocabulary(["new", "newer", *other.words[:400]]).out_of_order(zipf_counts()) is None
+
+
+@pytest.mark.parametrize(
+    "counts", [{}, {"x": 3}, {"a": 0}, {"a": 2, "b": 2, "c": 2}, {"<S>": 90, "a": 2, "b": 1}]
+)
+def test_ties_marks_and_words_that_do_not_occur_are_no_fault(counts):
+    assert Vocabulary(["a", "b", "c", *MARKS]).out_of_order(counts) is None
 
 
 @pytest.mark.parametrize(

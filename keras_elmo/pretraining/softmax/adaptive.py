@@ -1,54 +1,10 @@
-"""Softmax heads over the vocabulary, shared by both directions."""
+"""A softmax by clusters of words of falling frequency."""
 
 import tensorflow as tf
 
 from keras_elmo.layers.freezable import FreezableLayer
 from keras_elmo.layers.precision import matmul, product_dtype
-
-SOFTMAXES = ("adaptive", "full")
-
-
-class FullSoftmax(FreezableLayer):
-    """`p(w | h) = softmax(h W + b)_w` over the whole vocabulary.
-
-    Args:
-        vocabulary_size: int.
-        hidden_dim: int, size of h.
-
-    Call arguments:
-        hidden: float32 `(n, hidden_dim)`.
-        targets: int32 `(n,)`, word ids.
-
-    Returns:
-        float32 `(n,)`, `-log p(target | hidden)` in nats.
-    """
-
-    kind = "full"
-
-    def __init__(self, vocabulary_size, hidden_dim, **kwargs):
-        super().__init__(**kwargs)
-        self.vocabulary_size = vocabulary_size
-        self.hidden_dim = hidden_dim
-        self.build()
-
-    def build(self, input_shape=None):
-        shape = (self.hidden_dim, self.vocabulary_size)
-        self.W = self.add_bilm_weight("W", shape)
-        self.b = self.add_bilm_weight("b", shape[1:], "zeros")
-
-    def call(self, hidden, targets):
-        return tf.nn.sparse_softmax_cross_entropy_with_logits(targets, self._logits(hidden))
-
-    def log_probabilities(self, hidden):
-        """`log p(w | h)` of every word, float32 `(n, vocabulary_size)`, in nats."""
-        return tf.nn.log_softmax(self._logits(hidden))
-
-    def named_variables(self):
-        """The weights as a dict of name to Keras variable."""
-        return {"W": self.W, "b": self.b}
-
-    def _logits(self, hidden):
-        return matmul(hidden, self.W, product_dtype(self)) + self.b
+from keras_elmo.pretraining.softmax.full import FullSoftmax
 
 
 class AdaptiveSoftmax(FreezableLayer):
@@ -68,6 +24,7 @@ class AdaptiveSoftmax(FreezableLayer):
     Call arguments:
         hidden: float32 `(n, hidden_dim)`.
         targets: int32 `(n,)`, word ids.
+        seed: int32 `(2,)` or None; this head draws nothing.
 
     Returns:
         float32 `(n,)`, `-log p(target | hidden)` in nats.
@@ -102,7 +59,7 @@ class AdaptiveSoftmax(FreezableLayer):
             for k, tail in enumerate(self.tails)
         ]
 
-    def call(self, hidden, targets):
+    def call(self, hidden, targets, seed=None):
         cluster = self._cluster_of(targets)
         loss = self.head(hidden, targets=self._head_class(targets, cluster))
         for k, tail in enumerate(self.tails):
@@ -139,11 +96,3 @@ class AdaptiveSoftmax(FreezableLayer):
             for name, variable in part.named_variables().items():
                 table[f"{part.name}/{name}"] = variable
         return table
-
-
-def make_softmax(kind, vocabulary_size, hidden_dim, **kwargs):
-    """Build a softmax head by its name, one of `SOFTMAXES`."""
-    if kind not in SOFTMAXES:
-        raise ValueError(f"`softmax` must be one of {SOFTMAXES}. Received: {kind!r}.")
-    head = AdaptiveSoftmax if kind == "adaptive" else FullSoftmax
-    return head(vocabulary_size, hidden_dim, **kwargs)

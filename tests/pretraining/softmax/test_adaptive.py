@@ -2,14 +2,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from keras_elmo.pretraining.softmax import SOFTMAXES, AdaptiveSoftmax, FullSoftmax, make_softmax
-
-
-def random_weights(softmax, seed=0):
-    rng = np.random.default_rng(seed)
-    for variable in softmax.named_variables().values():
-        variable.assign(rng.normal(size=variable.shape))
-    return softmax
+from keras_elmo.pretraining.softmax import AdaptiveSoftmax
 
 
 def softmax_numpy(logits):
@@ -17,23 +10,10 @@ def softmax_numpy(logits):
     return odds / odds.sum(-1, keepdims=True)
 
 
-def hidden(n=6, dim=8):
-    return np.random.default_rng(1).normal(size=(n, dim)).astype(np.float32)
-
-
-def test_full_equals_formula():
-    softmax = random_weights(FullSoftmax(5, 8))
-    h = hidden()
-    targets = np.array([0, 4, 2, 2, 1, 3], np.int32)
-    weights, bias = np.asarray(softmax.W), np.asarray(softmax.b)
-    expected = -np.log(softmax_numpy(h @ weights + bias)[np.arange(6), targets])
-    np.testing.assert_allclose(softmax(h, targets=targets), expected, atol=1e-5)
-
-
-def test_adaptive_equals_formula_in_each_cluster():
+def test_loss_equals_formula_in_each_cluster(random_weights, make_hidden):
     softmax = random_weights(AdaptiveSoftmax(9, 8, cutoffs=(3, 5)))
     named = {key: np.asarray(value) for key, value in softmax.named_variables().items()}
-    h = hidden()
+    h = make_hidden()
     targets = np.array([0, 2, 3, 4, 5, 8], np.int32)
     head = softmax_numpy(h @ named["head/W"] + named["head/b"])
     expected = []
@@ -49,9 +29,9 @@ def test_adaptive_equals_formula_in_each_cluster():
 
 
 @pytest.mark.parametrize("cutoffs", [(3, 5), (3,), (9,), (), (100, 200)])
-def test_adaptive_probabilities_are_those_of_the_whole_vocabulary(cutoffs):
+def test_probabilities_are_those_of_the_whole_vocabulary(cutoffs, random_weights, make_hidden):
     softmax = random_weights(AdaptiveSoftmax(9, 8, cutoffs=cutoffs))
-    h = hidden(9)
+    h = make_hidden(9)
     log_probabilities = softmax.log_probabilities(h).numpy()
     np.testing.assert_allclose(np.exp(log_probabilities).sum(1), 1.0, atol=1e-5)
     targets = np.arange(9, dtype=np.int32)
@@ -59,24 +39,10 @@ def test_adaptive_probabilities_are_those_of_the_whole_vocabulary(cutoffs):
     np.testing.assert_allclose(loss, -log_probabilities[np.arange(9), targets], atol=1e-5)
 
 
-@pytest.mark.parametrize("kind", SOFTMAXES)
-def test_uniform_softmax_has_a_perplexity_of_its_size(kind):
-    softmax = make_softmax(kind, 50, 8)
-    for variable in softmax.named_variables().values():
-        variable.assign(np.zeros(variable.shape))
-    loss = softmax(hidden(50), targets=np.arange(50, dtype=np.int32))
-    np.testing.assert_allclose(np.exp(np.mean(loss)), 50.0, rtol=1e-6)
-
-
-def test_every_weight_of_the_adaptive_softmax_learns():
+def test_every_weight_learns(random_weights, make_hidden):
     softmax = random_weights(AdaptiveSoftmax(9, 8, cutoffs=(3, 5)))
     with tf.GradientTape() as tape:
-        loss = tf.reduce_sum(softmax(hidden(9), targets=np.arange(9, dtype=np.int32)))
+        loss = tf.reduce_sum(softmax(make_hidden(9), targets=np.arange(9, dtype=np.int32)))
     gradients = tape.gradient(loss, [v.value for v in softmax.trainable_variables])
     assert len(gradients) == 8
     assert all(np.abs(tf.convert_to_tensor(g)).max() > 0 for g in gradients)
-
-
-def test_unknown_kind():
-    with pytest.raises(ValueError, match="`softmax` must be one of"):
-        make_softmax("hierarchical", 9, 8)

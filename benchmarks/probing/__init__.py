@@ -1,0 +1,1 @@
+"""Parts of `benchmarks/probes.py`: data, frozen layers, heads, tasks."""

@@ -1,0 +1,264 @@
+"""Does what `keras_elmo-train bilm` was asked: reads, plans, trains and reports."""
+
+import dataclasses
+import glob
+import hashlib
+import itertools
+import json
+import os
+import sys
+
+import keras
+import tensorflow as tf
+
+from keras_elmo.bilm import BiLM, BiLMConfig
+from keras_elmo.cli.errors import UserError
+from keras_elmo.cli.output import check_output
+from keras_elmo.cli.progress import print_plan, show_training
+from keras_elmo.pretraining.checkpoint import Checkpoints
+from keras_elmo.pretraining.corpus import (
+    CorpusCounts,
+    ShuffledLines,
+    count_corpus,
+    read_sentences,
+)
+from keras_elmo.pretraining.files import MODEL_FILES
+from keras_elmo.pretraining.initialization import initialize, load_source
+from keras_elmo.pretraining.language_model import BidirectionalLanguageModel
+from keras_elmo.pretraining.log import NAME as LOG
+from keras_elmo.pretraining.machines import is_first, make_strategy
+from keras_elmo.pretraining.options import TrainingOptions
+from keras_elmo.pretraining.run import CHECKPOINTS, LAST, Run, RunOptions
+from keras_elmo.pretraining.softmax import make_softmax
+from keras_elmo.pretraining.trainer import Trainer
+from keras_elmo.text.vocabulary import Vocabulary
+
+PRECISIONS = {
+    "float32": "float32",
+    "bfloat16": "mixed_bfloat16",
+    "float16": "mixed_float16",
+}
+MODEL_DEFAULTS = BiLMConfig(
+    lstm_dim=1024,
+    projection_dim=128,
+    n_layers=2,
+    cell_clip=3.0,
+    proj_clip=3.0,
+    use_skip_connections=True,
+    char_dim=16,
+    filters=((1, 32), (2, 32), (3, 64), (4, 128), (5, 256)),
+    n_highway=1,
+    activation="relu",
+    tokenizer="words",
+)
+OUTPUT_FILES = (*MODEL_FILES, LOG, CHECKPOINTS, LAST)
+
+
+def pretrain(args):
+    """Train as the arguments say; returns the exit status."""
+    try:
+        _set_threads(args.threads)
+        strategy = make_strategy(args.strategy)
+        run, corpus = _prepare(args, strategy)
+        print_plan(run, corpus)
+        return 0 if args.dry_run else show_training(run)
+    except (FloatingPointError, ValueError, TypeError, OSError) as error:
+        raise UserError(str(error)) from None
+
+
+def _set_threads(threads):
+    if threads is None:
+        return
+    try:
+        tf.config.threading.set_intra_op_parallelism_threads(threads)
+        tf.config.threading.set_inter_op_parallelism_threads(threads)
+    except RuntimeError:
+        raise UserError(
+            "--threads: TensorFlow is at work already in this process; run the command by itself"
+        ) from None
+
+
+@dataclasses.dataclass(frozen=True)
+class _Corpus:
+    """The training text: its files, what they hold and the words to predict."""
+
+    paths: tuple
+    counts: CorpusCounts
+    vocabulary: Vocabulary
+
+    @property
+    def unknown_share(self):
+        """Share of the tokens that the vocabulary lacks."""
+        unknown = sum(n for word, n in self.counts.words.items() if word not in self.vocabulary)
+        return unknown / self.counts.tokens
+
+
+def _prepare(args, strategy):
+    """Everything that can be wrong is found here, before the first step."""
+    paths = _find(args.text)
+    held_out_paths = _find_held_out(args, paths)
+    check_output(args.output, args.overwrite or args.resume, OUTPUT_FILES)
+    first = is_first(strategy)
+    say = print if first else _say_nothing
+    checkpoint = _newest_checkpoint(args, say)
+    held_out = _read_held_out(args, held_out_paths)
+    corpus = _read_corpus(args, paths)
+    keras.utils.set_random_seed(args.seed)
+    with strategy.scope():
+        model = _make_model(args, corpus.vocabulary, checkpoint is None, say)
+    options = _training_options(args, corpus, strategy)
+    stream = ShuffledLines(tuple(paths), corpus.counts.lines, args.seed)
+    trainer = Trainer(model, options, stream, args.tokenizer, strategy)
+    run_fields = [field.name for field in dataclasses.fields(RunOptions)]
+    run = Run(
+        trainer,
+        RunOptions(**{name: getattr(args, name) for name in run_fields}),
+        held_out,
+        corpus.counts.positions,
+        _settings(args, model, options, paths, held_out_paths, strategy),
+        first,
+    )
+    if checkpoint is not None:
+        run.resume(checkpoint)
+        say(f"going on after step {checkpoint.step:,}", flush=True)
+    return run, corpus
+
+
+def _say_nothing(*args, **kwargs):
+    """`print` of the machines that do not report."""
+
+
+def _find(patterns):
+    paths = []
+    for pattern in patterns:
+        found = sorted(glob.glob(pattern)) or [pattern]
+        for path in found:
+            if not os.path.isfile(path):
+                raise UserError(f"{path}: no such file; give text files, one sentence a line")
+            if not os.access(path, os.R_OK):
+                raise UserError(f"{path}: cannot be read; check its permissions")
+        paths.extend(path for path in found if path not in paths)
+    return paths
+
+
+def _find_held_out(args, paths):
+    if args.held_out is None:
+        return []
+    (path,) = _find([args.held_out])[:1]
+    if any(os.path.samefile(path, other) for other in paths):
+        raise UserError(f"--held-out: {path} is among the training files; give other text")
+    return [path]
+
+
+def _newest_checkpoint(args, say):
+    if not args.resume:
+        return None
+    checkpoint, damaged = Checkpoints(os.path.join(args.output, CHECKPOINTS)).newest()
+    for path, reason in damaged:
+        say(f"{path} is damaged ({reason}); the one before it is taken", file=sys.stderr)
+    if checkpoint is None:
+        if damaged:
+            raise UserError(f"{args.output}: no whole checkpoint is left; start a new run")
+        say(f"no checkpoint in {args.output}: starting at the beginning", flush=True)
+    return checkpoint
+
+
+def _read_held_out(args, paths):
+    sentences = read_sentences(paths, args.tokenizer)
+    held_out = list(itertools.islice(sentences, args.held_out_sentences))
+    if args.held_out and not held_out:
+        raise UserError(f"{args.held_out}: the held-out text must hold a sentence, found none")
+    return held_out
+
+
+def _read_corpus(args, paths):
+    vocabulary = Vocabulary.read(args.vocabulary) if args.vocabulary else None
+    counts = count_corpus(paths, args.tokenizer)
+    if not counts.sentences:
+        raise UserError(f"{paths[0]}: the text must hold at least one sentence, found none")
+    if vocabulary is None:
+        vocabulary = Vocabulary.build(counts.words, max_size=args.vocabulary_size)
+    elif finding := vocabulary.out_of_order(counts.words):
+        print(
+            f"warning: {args.vocabulary}: {finding}. The adaptive and the sampled softmax expect "
+            "words by falling frequency.",
+            file=sys.stderr,
+        )
+    return _Corpus(tuple(paths), counts, vocabulary)
+
+
+def _make_model(args, vocabulary, starts, say):
+    """The model, started from --init-from where it `starts`."""
+    source = None
+    if args.init_from is not None:
+        source = load_source(args.init_from, args.init_vocabulary)
+    dtype = PRECISIONS[args.precision]
+    config = _config(args, source)
+    bilm = BiLM(config, frozen=False, dropout=args.dropout, dtype=dtype)
+    softmax = _make_softmax(args, source, len(vocabulary), config.projection_dim, dtype)
+    model = BidirectionalLanguageModel(bilm, softmax, vocabulary)
+    if source is not None and starts:
+        kept, restarted, new = initialize(model, source)
+        say(
+            f"started from {args.init_from}: {kept:,} words of the softmax kept, "
+            f"{restarted:,} known but moved to another cluster, {new:,} new",
+            flush=True,
+        )
+    return model
+
+
+def _config(args, source):
+    """The source's options, else the defaults, replaced by those that were given."""
+    bilm = getattr(source, "bilm", source)
+    config = MODEL_DEFAULTS if bilm is None else bilm.config
+    given = {
+        "lstm_dim": args.lstm_dim,
+        "projection_dim": args.projection_dim,
+        "n_layers": args.n_layers,
+        "cell_clip": args.clip,
+        "proj_clip": args.clip,
+        "use_skip_connections": None if args.no_skip_connections is None else False,
+        "char_dim": args.char_dim,
+        "filters": args.filters,
+        "n_highway": args.n_highway,
+        "activation": args.activation,
+        "tokenizer": args.tokenizer,
+    }
+    given = {name: value for name, value in given.items() if value is not None}
+    return dataclasses.replace(config, **given)
+
+
+def _make_softmax(args, source, size, hidden_dim, dtype):
+    earlier = getattr(source, "softmax", None)
+    kind = args.softmax or (earlier.kind if earlier else "adaptive")
+    if kind != "sampled" and args.samples is not None:
+        raise UserError(f"--samples is for --softmax sampled, not {kind}")
+    samples = {"n_samples": args.samples} if kind == "sampled" else {}
+    return make_softmax(kind, size, hidden_dim, dtype=dtype, **samples)
+
+
+def _training_options(args, corpus, strategy):
+    lanes = args.batch_size * strategy.num_replicas_in_sync
+    steps = args.steps or round(args.epochs * corpus.counts.positions / (lanes * args.window))
+    names = [field.name for field in dataclasses.fields(TrainingOptions)]
+    given = {name: getattr(args, name) for name in names if name != "steps"}
+    return TrainingOptions(steps=max(1, steps), **given)
+
+
+def _settings(args, model, options, paths, held_out_paths, strategy):
+    """What a run that is resumed must agree with; how it is spread over machines is free."""
+    settings = dataclasses.asdict(options)
+    settings["lanes"] = settings.pop("batch_size") * strategy.num_replicas_in_sync
+    settings |= {
+        "text": [[os.path.basename(path), os.path.getsize(path)] for path in paths],
+        "held_out": [[os.path.basename(path), os.path.getsize(path)] for path in held_out_paths],
+        "model": model.bilm.config.to_options(),
+        "softmax": model.softmax.kind,
+        "words": hashlib.sha256("\n".join(model.vocabulary.words).encode()).hexdigest(),
+    }
+    names = (
+        "held_out_sentences", "tokenizer", "vocabulary", "vocabulary_size", "samples", "dropout",
+        "precision", "init_from",
+    )  # fmt: skip
+    settings |= {name: getattr(args, name) for name in names}
+    return json.loads(json.dumps(settings))

@@ -1,0 +1,36 @@
+"""Ending a run in order when the process is asked to."""
+
+import contextlib
+import signal
+import threading
+
+ASKED_BY = (signal.SIGINT, signal.SIGTERM)
+
+
+@contextlib.contextmanager
+def interruptible(run):
+    """Lets Ctrl-C and SIGTERM set `run.stop`; asked a second time, the process ends at once.
+
+    Args:
+        run: an object with an attribute `stop`.
+
+    Yields:
+        list of the signals' numbers that came.
+    """
+    received = []
+
+    def ask(number, frame):
+        if received:
+            raise KeyboardInterrupt
+        received.append(number)
+        run.stop = True
+
+    if threading.current_thread() is not threading.main_thread():
+        yield received
+        return
+    earlier = {number: signal.signal(number, ask) for number in ASKED_BY}
+    try:
+        yield received
+    finally:
+        for number, handler in earlier.items():
+            signal.signal(number, handler)

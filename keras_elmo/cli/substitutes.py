@@ -1,0 +1,60 @@
+"""`keras_elmo substitutes`: the words that fit at a place of a sentence."""
+
+from keras_elmo.cli import arguments
+from keras_elmo.cli.errors import UserError
+from keras_elmo.cli.reading import add_model, add_output, load_model
+from keras_elmo.cli.records import check_output_file, record_lines, write_lines
+from keras_elmo.text.tokenize import tokenize
+
+FIELDS = ("word", "log_probability", "probability")
+DESCRIPTION = """Give the words that fit best at a place of a sentence, by the words on both of its
+sides: log p(w) = log p_forward(w | words before) + log p_backward(w | words after) - log Z, over
+the vocabulary without its marks. The word that stands at the place has no part in it."""
+EPILOG = f"""examples:
+  keras_elmo substitutes english-small --text "She drank the tea." --position 3
+  keras_elmo substitutes english-small --tokens "She drank the tea ." --position 3 -k 5
+
+columns, and keys in json, best word first:
+  {", ".join(FIELDS)}"""
+
+
+def add_parser(subparsers):
+    """Adds the `substitutes` command."""
+    parser = subparsers.add_parser(
+        "substitutes",
+        help="words that fit at a place of a sentence",
+        description=DESCRIPTION,
+        epilog=EPILOG,
+    )
+    add_model(parser)
+    sentence = parser.add_mutually_exclusive_group(required=True)
+    sentence.add_argument("--text", help="a sentence, split by the model's tokenizer")
+    sentence.add_argument("--tokens", metavar="TEXT", help="a sentence, split at spaces only")
+    parser.add_argument(
+        "--position", type=int, required=True, metavar="N", help="place of the word, from 0"
+    )
+    parser.add_argument(
+        "-k", type=arguments.positive_int, default=10, metavar="N", help="how many words"
+    )
+    add_output(parser)
+    parser.set_defaults(run=run)
+
+
+def run(args):
+    """Runs the command; returns the exit status."""
+    check_output_file(args.output, args.overwrite)
+    model = load_model(args)
+    tokens = _tokens(args, model.tokenizer)
+    try:
+        found = model.predict_words(tokens, args.position, args.k)
+    except ValueError as error:
+        raise UserError(f"--position {args.position} of {tokens}: {error}") from None
+    rows = [(*substitute, substitute.probability) for substitute in found]
+    write_lines(record_lines(args.format, FIELDS, rows), args.output)
+    return 0
+
+
+def _tokens(args, tokenizer):
+    text, rule = (args.text, tokenizer) if args.tokens is None else (args.tokens, "space")
+    tokens = tokenize([text.encode("utf-8", "replace")], rule).to_list()[0]
+    return [token.decode("utf-8", "replace") for token in tokens]

@@ -1,0 +1,91 @@
+"""The log of a run: a CSV file, and TensorBoard events on request."""
+
+import csv
+import os
+import tempfile
+
+import tensorflow as tf
+
+NAME = "training.csv"
+FIELDS = (
+    "step",
+    "epoch",
+    "learning_rate",
+    "training_loss_forward",
+    "training_loss_backward",
+    "tokens_per_second",
+    "input_share",
+    "held_out_forward",
+    "held_out_backward",
+    "held_out_combined",
+)
+
+
+class TrainingLog:
+    """Appends rows to `training.csv` in a directory, made with the first; a context manager.
+
+    Args:
+        directory: where the log lies.
+        done: int, steps done so far: later rows of an earlier process are dropped, since their
+            steps will be taken again.
+        tensorboard: directory of TensorBoard events, or None.
+    """
+
+    def __init__(self, directory, done=0, tensorboard=None):
+        self.path = os.path.join(directory, NAME)
+        self.done = done
+        self.tensorboard = tensorboard
+        self._file = None
+        self._events = None
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        for opened in (self._file, self._events):
+            if opened is not None:
+                opened.close()
+
+    def write(self, row):
+        """Append a row, a dict of some of `FIELDS`."""
+        if self._file is None:
+            self._open()
+        csv.DictWriter(self._file, FIELDS).writerow(row)
+        self._file.flush()
+        if self._events is not None:
+            self._events.add_summary(_summary(row), row["step"])
+            self._events.flush()
+
+    def _open(self):
+        """Opens the log behind the rows up to `done`; the rest is dropped, all of it or nothing."""
+        rows = read_log(self.path) if self.done else []
+        directory = os.path.dirname(self.path)
+        os.makedirs(directory, exist_ok=True)
+        with tempfile.NamedTemporaryFile(
+            "w", dir=directory, prefix=".writing-", newline="", encoding="utf-8", delete=False
+        ) as file:
+            writer = csv.DictWriter(file, FIELDS)
+            writer.writeheader()
+            writer.writerows(row for row in rows if int(row["step"]) <= self.done)
+        os.replace(file.name, self.path)
+        self._file = open(self.path, "a", newline="", encoding="utf-8")
+        if self.tensorboard:
+            with tf.Graph().as_default():  # this writer of TensorFlow's own needs no TensorBoard
+                self._events = tf.compat.v1.summary.FileWriter(self.tensorboard)
+
+
+def _summary(row):
+    values = [
+        tf.compat.v1.Summary.Value(tag=name, simple_value=row[name])
+        for name in FIELDS[1:]
+        if name in row
+    ]
+    return tf.compat.v1.Summary(value=values)
+
+
+def read_log(path):
+    """The rows of a log as dicts of str; none where there is no log, or only part of a row."""
+    if not os.path.isfile(path):
+        return []
+    with open(path, newline="", encoding="utf-8") as file:
+        return [row for row in csv.DictReader(file) if None not in row.values() and row["step"]]

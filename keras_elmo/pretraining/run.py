@@ -1,0 +1,235 @@
+"""A pretraining run: steps, evaluations, checkpoints, log, and when to end."""
+
+import contextlib
+import dataclasses
+import os
+import time
+from typing import NamedTuple
+
+from keras_elmo.pretraining.checkpoint import Checkpoint, Checkpoints
+from keras_elmo.pretraining.evaluation import evaluate
+from keras_elmo.pretraining.files import save_language_model
+from keras_elmo.pretraining.log import TrainingLog
+
+CHECKPOINTS = "checkpoints"
+LAST = "last"
+
+
+@dataclasses.dataclass(frozen=True)
+class RunOptions:
+    """What a run does beside its steps.
+
+    Args:
+        output: directory of the model, the log and the checkpoints.
+        report_every: int, steps between reports.
+        evaluate_every: int, steps between held-out perplexities.
+        checkpoint_every: int, steps between checkpoints.
+        keep: int, checkpoints that are kept.
+        patience: int, evaluations without a better combined perplexity after which the run ends;
+            None: it goes on.
+        weights: `"float32"` or `"float16"`, dtype of the model's files.
+        tensorboard: directory of TensorBoard events, or None.
+    """
+
+    output: str
+    report_every: int = 50
+    evaluate_every: int = 1000
+    checkpoint_every: int = 500
+    keep: int = 3
+    patience: int | None = None
+    weights: str = "float32"
+    tensorboard: str | None = None
+
+
+class Report(NamedTuple):
+    """Where a run stands.
+
+    Attributes:
+        row: dict, the line of the log.
+        step: int, steps done.
+        seconds_left: float, estimated.
+        evaluation: Evaluation on held-out text after this step, or None.
+        best: bool, whether it is the best so far.
+    """
+
+    row: dict
+    step: int
+    seconds_left: float
+    evaluation: object = None
+    best: bool = False
+
+
+class Run:
+    """Trains to the last step, or until it is asked to stop.
+
+    After each evaluation the best model so far lies in `output`; with no held-out text, the last.
+    A checkpoint is written every `checkpoint_every` steps and when the run ends. Of several
+    machines the first writes and evaluates; all take the same steps.
+
+    Args:
+        trainer: Trainer.
+        options: RunOptions.
+        held_out: list of held-out sentences, may be empty.
+        positions: int, predicted positions of one epoch and direction.
+        settings: dict for JSON, what a run that goes on must agree with.
+        writes: bool, whether this machine is the one that writes.
+
+    Attributes:
+        best: float, the best combined perplexity so far, or None.
+        stop: bool; set it to end after the step that is being taken.
+    """
+
+    def __init__(self, trainer, options, held_out, positions, settings, writes=True):
+        self.trainer = trainer
+        self.options = options
+        self.held_out = held_out
+        self.positions = positions
+        self.settings = settings
+        self.writes = writes
+        self.checkpoints = Checkpoints(os.path.join(options.output, CHECKPOINTS), options.keep)
+        self.best = None
+        self.without_gain = 0
+        self.stop = False
+
+    def resume(self, checkpoint):
+        """Go on from a checkpoint of a run with the same settings.
+
+        Raises:
+            ValueError: the settings differ; all that do are listed.
+        """
+        earlier = checkpoint.notes["settings"]
+        differing = [
+            f"`{name}` was {earlier.get(name)!r}, now {self.settings.get(name)!r}"
+            for name in {**earlier, **self.settings}
+            if earlier.get(name) != self.settings.get(name)
+        ]
+        if differing:
+            raise ValueError(
+                "A run must go on with the options that it was started with. "
+                f"{'; '.join(differing)}. Give the earlier options, or another output directory "
+                "for a new run."
+            )
+        self.trainer.restore(checkpoint.arrays)
+        self.best = checkpoint.notes["best"]
+        self.without_gain = checkpoint.notes["without_gain"]
+
+    def reports(self):
+        """Take the steps that are left.
+
+        Yields:
+            Report, every `report_every` steps, at each evaluation and at the end.
+
+        Raises:
+            FloatingPointError: the loss or a weight is NaN or infinite; the last checkpoint is
+                kept.
+            OSError: a file could not be written; what was there is kept.
+        """
+        log = self._make_log()
+        results, ended = [], self.finished
+        with log or contextlib.nullcontext():
+            while not ended:
+                results.append(self.trainer.step(self.stop))
+                evaluation, best = self._evaluate_where_due()
+                ended = self.finished or results[-1].stop or (self.stop and self._is_alone)
+                self._save_where_due(ended, evaluation)
+                if ended or evaluation or self._every(self.options.report_every):
+                    report = self._report(results, evaluation, best)
+                    if log is not None:
+                        log.write(report.row)
+                    yield report
+                    results = []
+
+    @property
+    def finished(self):
+        """Whether the last step is taken."""
+        return self.trainer.done >= self.trainer.options.steps
+
+    @property
+    def _is_alone(self):
+        """Whether no other machine has to agree to stop."""
+        return self.trainer.strategy.num_replicas_in_sync == 1
+
+    def _every(self, steps):
+        return self.trainer.done % steps == 0
+
+    def _make_log(self):
+        if not self.writes:
+            return None
+        options = self.options
+        return TrainingLog(options.output, self.trainer.done, options.tensorboard)
+
+    def _evaluate_where_due(self):
+        """Measures on held-out text; asks to stop where patience is at an end."""
+        due = self.finished or self._every(self.options.evaluate_every)
+        if not (due and self.writes and self.held_out):
+            return None, False
+        evaluation = evaluate(self.trainer.model, self.held_out)
+        best = self.best is None or evaluation.combined < self.best
+        self.without_gain = 0 if best else self.without_gain + 1
+        if best:
+            self.best = evaluation.combined
+        if self.options.patience and self.without_gain >= self.options.patience:
+            self.stop = True
+        return evaluation, best
+
+    def _save_where_due(self, ended, evaluation):
+        """Writes the best model into `output`, the last one beside it, and the checkpoint."""
+        if self.writes:
+            is_best = evaluation is not None and self.without_gain == 0
+            unmeasured = self.best is None and self._every(self.options.evaluate_every)
+            if is_best or unmeasured or (ended and self.best is None):
+                self.save_model(self.options.output)
+            elif ended:
+                self.save_model(os.path.join(self.options.output, LAST))
+        if ended or self._every(self.options.checkpoint_every):
+            self._checkpoint()
+
+    def save_model(self, directory):
+        """Write the model as it is now."""
+        save_language_model(self.trainer.model, directory, self.options.weights)
+
+    def _checkpoint(self):
+        arrays = self.trainer.state()
+        if self.writes:
+            notes = {
+                "settings": self.settings,
+                "best": self.best,
+                "without_gain": self.without_gain,
+            }
+            self.checkpoints.save(Checkpoint(self.trainer.done, arrays, notes))
+
+    def _report(self, results, evaluation, best):
+        done, n = self.trainer.done, len(results)
+        seconds = sum(result.seconds for result in results)
+        row = {
+            "step": done,
+            "epoch": round(done * self.trainer.positions_per_step / self.positions, 4),
+            "learning_rate": results[-1].learning_rate,
+            "training_loss_forward": sum(result.forward for result in results) / n,
+            "training_loss_backward": sum(result.backward for result in results) / n,
+            "tokens_per_second": round(n * self.trainer.positions_per_step / seconds),
+            "input_share": round(sum(result.waited for result in results) / seconds, 4),
+        }
+        if evaluation is not None:
+            row |= {
+                "held_out_forward": evaluation.forward,
+                "held_out_backward": evaluation.backward,
+                "held_out_combined": evaluation.combined,
+            }
+        left = seconds / n * (self.trainer.options.steps - done)
+        return Report(row, done, left, evaluation, best)
+
+    def measure(self, steps=3):
+        """Time a few steps, and take them back.
+
+        Returns:
+            float, seconds a step.
+        """
+        before = self.trainer.state()
+        self.trainer.step()
+        begin = time.perf_counter()
+        for _ in range(steps):
+            self.trainer.step()
+        seconds = (time.perf_counter() - begin) / steps
+        self.trainer.restore(before)
+        return seconds

@@ -1,0 +1,63 @@
+"""Starts the console commands with TensorFlow's log noise left out.
+
+This module stands outside the package because importing anything of the package imports
+TensorFlow, which writes to stderr while it is loaded: by then it is too late to ask for silence.
+Set TF_CPP_MIN_LOG_LEVEL=0 to see TensorFlow's log.
+"""
+
+import contextlib
+import importlib
+import os
+import sys
+import tempfile
+
+LOG_LEVEL = "TF_CPP_MIN_LOG_LEVEL"
+SILENT = "3"
+
+
+def main():
+    """Runs `keras_elmo.cli.main.main`."""
+    launch("keras_elmo", "keras_elmo.cli.main")
+
+
+def train():
+    """Runs `keras_elmo.cli.train.main`."""
+    launch("keras_elmo-train", "keras_elmo.cli.train")
+
+
+def launch(prog, module):
+    """Exits with the status of a module's `main()`; `prog` names the command in messages."""
+    try:
+        if os.environ.get(LOG_LEVEL, SILENT) != SILENT:
+            run = importlib.import_module(module).main
+        else:
+            os.environ[LOG_LEVEL] = SILENT
+            with stderr_held_back():
+                run = importlib.import_module(module).main
+    except KeyboardInterrupt:
+        sys.stderr.write(f"{prog}: interrupted\n")
+        sys.exit(130)
+    sys.exit(run())
+
+
+@contextlib.contextmanager
+def stderr_held_back():
+    """Holds back what is written to file descriptor 2; shows it only if the block raises."""
+    sys.stderr.flush()
+    original = os.dup(2)
+    with tempfile.TemporaryFile() as held:
+        os.dup2(held.fileno(), 2)
+        try:
+            yield
+        except BaseException:
+            held.seek(0)
+            os.write(original, held.read())
+            raise
+        finally:
+            sys.stderr.flush()
+            os.dup2(original, 2)
+            os.close(original)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,94 @@
+import itertools
+import random
+
+import numpy as np
+import pytest
+
+from keras_elmo.pretraining.lanes import Lanes, Position
+
+
+class Lines:
+    """A stream over a list, read for ever."""
+
+    def __init__(self, lines):
+        self.lines = lines
+
+    def read(self, start=0):
+        return itertools.islice(itertools.cycle(self.lines), start, None)
+
+
+def random_lines(n=300):
+    rng = random.Random(3)
+    words = [f"w{k}" for k in range(40)]
+    lines = [" ".join(rng.choices(words, k=rng.randint(0, 9))) or "\xa0" for _ in range(n)]
+    return Lines([line.encode() for line in lines])
+
+
+def take(lanes, n):
+    return [[field.tolist() for field in windows] for windows in itertools.islice(lanes, n)]
+
+
+def test_windows_by_hand():
+    lines = Lines([b"a b", b"c", b"d", b"e f g", b"h h h h h h h h h"])
+    first, second, third = itertools.islice(Lanes(lines, "space", window=5, n_lanes=1), 3)
+    assert first.forward_inputs.tolist() == [[b"", b"a", b"b", b"", b"c"]]
+    assert first.forward_targets.tolist() == [[b"a", b"b", b"", b"c", b""]]
+    assert first.backward_inputs.tolist() == [[b"", b"b", b"a", b"", b"c"]]
+    assert first.backward_targets.tolist() == [[b"b", b"a", b"", b"c", b""]]
+    assert second.forward_inputs.tolist() == [[b"", b"d", b"", b"e", b"f"]]
+    assert second.backward_targets.tolist() == [[b"d", b"", b"g", b"f", b"e"]]
+    assert third.forward_inputs.tolist() == [[b"g", b"", b"h", b"h", b"h"]]
+
+
+def test_lanes_go_on_in_the_next_batch_and_lose_nothing():
+    lines = random_lines(120)
+    lanes = Lanes(lines, "words", window=6, n_lanes=4)
+    streams = [[], [], [], []]
+    while min(lanes.position.lines) <= 30:
+        for stream, row in zip(streams, next(lanes).forward_targets, strict=True):
+            stream.extend(row)
+    for lane, stream in enumerate(streams):
+        sentences = [line.split() for line in lines.lines[lane::4]]
+        expected = [
+            word for tokens in sentences for word in [*tokens, b""] if tokens != [b"\xc2\xa0"]
+        ]
+        assert stream[: len(expected)] == expected
+
+
+@pytest.mark.parametrize("done", [0, 1, 7, 40])
+@pytest.mark.parametrize("window", [3, 20])
+def test_going_on_from_a_position_gives_what_would_have_come(done, window):
+    lines = random_lines()
+    lanes = Lanes(lines, "words", window, n_lanes=5)
+    take(lanes, done)
+    position = lanes.position
+    again = Lanes(lines, "words", window, n_lanes=5, position=position)
+    for before, after in zip(position, again.position, strict=True):
+        np.testing.assert_array_equal(before, after)
+    assert take(again, 30) == take(lanes, 30)
+    for one, other in zip(again.position, lanes.position, strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+def test_machines_together_see_what_one_sees():
+    lines = random_lines()
+    whole = take(Lanes(lines, "words", 7, n_lanes=6), 25)
+    first = Lanes(lines, "words", 7, n_lanes=6, own=range(0, 2))
+    second = Lanes(lines, "words", 7, n_lanes=6, own=range(2, 6))
+    for windows, one, other in zip(whole, take(first, 25), take(second, 25), strict=True):
+        assert windows == [a + b for a, b in zip(one, other, strict=True)]
+    # ... and each can go on by itself.
+    later = Lanes(lines, "words", 7, 6, range(2, 6), second.position)
+    assert take(later, 5) == take(second, 5)
+
+
+def test_fewer_lines_than_lanes():
+    lanes = Lanes(Lines([b"a", b"b c"]), "space", window=4, n_lanes=3)
+    assert next(lanes).forward_targets.tolist()[0] == [b"a", b"", b"b", b"c"]
+
+
+def test_arrays_hold_bytes():
+    windows = next(Lanes(Lines([b"\xff\x00 \xff\x00 c"]), "space", window=3, n_lanes=1))
+    assert windows.forward_targets.dtype == object
+    assert windows.forward_inputs.tolist() == [[b"", b"\xff\x00", b"\xff\x00"]]
+    assert Position.start(2).lines.tolist() == [0, 0]

@@ -1,0 +1,65 @@
+import json
+
+import pytest
+import tensorflow as tf
+
+from keras_elmo.pretraining.machines import is_first, make_strategy
+
+
+class Resolver:
+    def __init__(self, task_type, task_id, **jobs):
+        self.task_type, self.task_id = task_type, task_id
+        self._jobs = jobs
+
+    def cluster_spec(self):
+        return tf.train.ClusterSpec(self._jobs)
+
+
+class Strategy:
+    def __init__(self, resolver):
+        self.cluster_resolver = resolver
+
+
+@pytest.mark.parametrize(
+    ("resolver", "first"),
+    [
+        (None, True),
+        (Resolver("", None), True),
+        (Resolver("worker", 0, worker=["a:1", "b:1"]), True),
+        (Resolver("worker", 1, worker=["a:1", "b:1"]), False),
+        (Resolver("chief", 0, chief=["a:1"], worker=["b:1"]), True),
+        (Resolver("worker", 0, chief=["a:1"], worker=["b:1"]), False),
+    ],
+)
+def test_one_machine_is_the_first(resolver, first):
+    assert is_first(Strategy(resolver)) == first
+
+
+@pytest.mark.parametrize(
+    "config", [None, "", '{"cluster": {}}', '{"cluster": {"worker": ["a:1"]}}']
+)
+def test_without_a_cluster_it_is_the_device_that_is_there(monkeypatch, config):
+    monkeypatch.delenv("TF_CONFIG", raising=False)
+    if config is not None:
+        monkeypatch.setenv("TF_CONFIG", config)
+    for name in ("auto", "one"):
+        assert make_strategy(name).num_replicas_in_sync == 1
+    with pytest.raises(ValueError, match="needs the environment variable TF_CONFIG"):
+        make_strategy("multi-worker")
+
+
+@pytest.mark.parametrize("config", ["{", "[]", '{"cluster": 3}', '{"cluster": {"worker": 3}}'])
+def test_bad_tf_config(monkeypatch, config):
+    monkeypatch.setenv("TF_CONFIG", config)
+    with pytest.raises(ValueError, match="must hold JSON as .*Received"):
+        make_strategy()
+
+
+def test_one_device_on_request_in_spite_of_a_cluster(monkeypatch):
+    monkeypatch.setenv("TF_CONFIG", json.dumps({"cluster": {"worker": ["a:1", "b:1"]}}))
+    assert make_strategy("one").num_replicas_in_sync == 1
+
+
+def test_unknown_strategy():
+    with pytest.raises(ValueError, match="`strategy` must be one of"):
+        make_strategy("horovod")
