@@ -17,7 +17,12 @@ def held_out():
     return [line.encode().split(b" ") for line in lines(99, 40)]
 
 
+def write_lines(path, rows):
+    """Writes rows of bytes, one a line; gives back the path as str."""
+    path.write_bytes(b"\n".join(rows) + b"\n")
+    return str(path)
+
+
 def shuffled_lines(folder, n=300):
-    path = folder / "text.txt"
-    path.write_text("\n".join(lines(0, n)))
-    return ShuffledLines((str(path),), n, seed=1)
+    path = write_lines(folder / "text.txt", [line.encode() for line in lines(0, n)])
+    return ShuffledLines((path,), n, seed=1)

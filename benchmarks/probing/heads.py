@@ -10,11 +10,11 @@ NOT_ALLOWED = -1e9
 
 
 class Batches(keras.utils.PyDataset):
-    """Batches of items, each some tokens in a row: standardised layers, mask and targets.
+    """Batches of items, each a row of tokens: standardised layers, mask and targets.
 
     Args:
         layers: Layers.
-        items: int `(n, 2)`, the first token of each item and the one after its last.
+        items: int `(n, time)`, the tokens of each item; -1 stands for none.
         scale: `(mean, deviation)` of the training part, float32 `(L + 1, dim)` each.
         targets: int `(n,)`, or None to predict.
         allowed: bool `(n, classes)`, the classes that each item may have, or None for all.
@@ -27,6 +27,7 @@ class Batches(keras.utils.PyDataset):
         self.layers, self.items, self.scale = layers, items, scale
         self.targets, self.allowed, self.size = targets, allowed, size
         self.random = None if seed is None else np.random.default_rng(seed)
+        self.lengths = (items >= 0).sum(axis=1)
         self.batches = self._cut(np.arange(len(items)))
         self.on_epoch_end()
 
@@ -35,22 +36,20 @@ class Batches(keras.utils.PyDataset):
 
     def __getitem__(self, index):
         rows = self.batches[index]
-        first, end = self.items[rows].T[:, :, np.newaxis]
-        at = first + np.arange((end - first).max())
-        mask = at < end
+        at = self.items[rows]
+        mask = at >= 0
         mean, deviation = self.scale
-        vectors = (self.layers.vectors[np.where(mask, at, first)] - mean) / deviation
+        vectors = (self.layers.vectors[at] - mean) / deviation * mask[..., np.newaxis, np.newaxis]
         inputs = {"layers": vectors.swapaxes(1, 2), "mask": mask}
         if self.allowed is not None:
             inputs["penalty"] = np.where(self.allowed[rows], 0.0, NOT_ALLOWED).astype(np.float32)
         return (inputs,) if self.targets is None else (inputs, self.targets[rows])
 
     def on_epoch_end(self):
-        if self.random is None:
-            return
-        lengths = self.items[:, 1] - self.items[:, 0]
-        self.batches = self._cut(np.lexsort((self.random.random(len(lengths)), lengths)))
-        self.random.shuffle(self.batches)
+        if self.random is not None:
+            order = np.lexsort((self.random.random(len(self.items)), self.lengths))
+            self.batches = self._cut(order)
+            self.random.shuffle(self.batches)
 
     def _cut(self, order):
         return [order[first : first + self.size] for first in range(0, len(order), self.size)]

@@ -6,6 +6,8 @@ import tensorflow as tf
 from keras_elmo.layers.freezable import FreezableLayer
 from keras_elmo.layers.precision import product_dtype
 
+LENGTHS = (8, 12, 20)  # bytes with the word's marks; most English words have at most 8
+
 
 @keras.saving.register_keras_serializable(package="keras_elmo")
 class CharCNN(FreezableLayer):
@@ -14,9 +16,9 @@ class CharCNN(FreezableLayer):
     Each convolution runs over the character positions with valid padding; the activation comes
     after the maximum. Peters et al. 2018, section 3.4 (after Kim et al. 2015).
 
-    Id 0 ("no character") embeds to the zero vector and has no weight. Where every word only
-    repeats its last id, columns beyond the widest filter are not computed: each window there
-    equals one that is.
+    Id 0 ("no character") embeds to the zero vector and has no weight. Words of like length are
+    convolved together, and where all of them only repeat their last id, columns beyond the widest
+    filter are not computed: each window there equals one that is.
 
     Args:
         filters: sequence of `(width, count)` pairs, in file order.
@@ -57,6 +59,17 @@ class CharCNN(FreezableLayer):
             self.biases.append(self.add_bilm_weight(f"b_cnn_{k}", (count,), "zeros"))
 
     def call(self, char_ids):
+        groups = self._rows_by_length(char_ids)
+        features = [self._features(tf.gather(char_ids, rows)) for rows in groups]
+        return tf.dynamic_stitch(groups, features)
+
+    def _rows_by_length(self, char_ids):
+        """The rows of short words, of longer ones, and so on."""
+        lengths = tf.reduce_sum(tf.cast(char_ids != char_ids[:, -1:], tf.int32), axis=1)
+        group = tf.searchsorted(LENGTHS, lengths)
+        return tf.dynamic_partition(tf.range(tf.shape(char_ids)[0]), group, len(LENGTHS) + 1)
+
+    def _features(self, char_ids):
         words = tf.shape(char_ids)[0]
         # One word at least: TensorFlow's convolution of none has the wrong shape.
         char_ids = tf.pad(char_ids, [[0, tf.cast(words == 0, tf.int32)], [0, 0]])

@@ -47,6 +47,20 @@ def test_equals_formula_whatever_the_length_of_words(activation):
         np.testing.assert_allclose(layer(ids), by_hand(layer, ids), atol=1e-5)
 
 
+def test_words_of_all_lengths_come_back_in_their_order():
+    layer = make()
+    rng = np.random.default_rng(2)
+    ids = np.full((40, 30), 9, np.int32)
+    for row, length in enumerate(rng.permutation(np.arange(40) % 31)):
+        ids[row, :length] = rng.integers(1, 9, length)
+    ids[7] = 0
+    np.testing.assert_allclose(layer(ids), by_hand(layer, ids), atol=1e-5)
+    groups = layer._rows_by_length(ids)
+    assert all(len(rows) > 3 for rows in groups)
+    assert sorted(np.concatenate(groups)) == list(range(40))
+    assert layer(ids[:0]).shape == (0, 6)
+
+
 def test_columns_of_padding_are_not_computed():
     layer = make()
     ids = tf.constant([[4, 1, 5] + [9] * 47])
