@@ -20,7 +20,7 @@ def write_corpus(folder):
     (folder / "held-out.txt").write_text("\n".join(lines(1, 20)))
 
 
-def start(folder, output, *options, cluster=None, index=0):
+def start(folder, output, *options, cluster=None, index=0, program=("-m", "keras_elmo_train")):
     """Starts the command; `cluster` is a list of addresses of workers."""
     environment = {**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3"}
     environment.pop("TF_CONFIG", None)
@@ -29,7 +29,7 @@ def start(folder, output, *options, cluster=None, index=0):
             {"cluster": {"worker": cluster}, "task": {"type": "worker", "index": index}}
         )
     command = [
-        *(sys.executable, "-m", "keras_elmo_train", "bilm", "text.txt", "--output", output),
+        *(sys.executable, *program, "bilm", "text.txt", "--output", output),
         *(*SMALL, *options),
     ]
     return subprocess.Popen(

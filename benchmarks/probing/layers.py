@@ -28,6 +28,18 @@ class Layers(NamedTuple):
         """The names of the L + 1 layers."""
         return ("token vector", *(f"layer {k}" for k in range(1, self.vectors.shape[1])))
 
+    def rows(self):
+        """The tokens of each sentence, int `(sentences, longest)`; -1 after its end."""
+        at = self.starts[:-1, np.newaxis] + np.arange(np.diff(self.starts).max())
+        return np.where(at < self.starts[1:, np.newaxis], at, -1)
+
+    def windows(self, reach):
+        """The tokens around each token, int `(tokens, 1 + 2 * reach)`; -1 outside its sentence."""
+        sentence = np.repeat(np.arange(len(self.starts) - 1), np.diff(self.starts))
+        at = np.arange(len(sentence))[:, np.newaxis] + np.arange(-reach, reach + 1)
+        first, end = self.starts[sentence, np.newaxis], self.starts[sentence + 1, np.newaxis]
+        return np.where((at >= first) & (at < end), at, -1)
+
     def pooled(self):
         """Mean and maximum over each sentence's tokens, float32 `(sentences, L + 1, 2 * dim)`."""
         rows = []

@@ -1,4 +1,4 @@
-"""Several machines: two processes on this one."""
+"""Several machines and devices: two processes on this machine, and two devices of one."""
 
 import numpy as np
 import pytest
@@ -13,37 +13,70 @@ OPTIONS = [
 ]
 
 
-def newest(folder, output):
-    return Checkpoints(folder / output / "checkpoints").newest()[0]
+@pytest.fixture(scope="module")
+def alone(tmp_path_factory):
+    """A run on one device with the batch of both."""
+    folder = tmp_path_factory.mktemp("alone")
+    write_corpus(folder)
+    finish(start(folder, "out", *OPTIONS, "--batch-size", "6"))
+    return folder
 
 
-def start_pair(folder, output):
+def newest(folder):
+    return Checkpoints(folder / "out" / "checkpoints").newest()[0]
+
+
+def assert_same_end(one, two):
+    one, two = newest(one).arrays, newest(two).arrays
+    assert one.keys() == two.keys()
+    assert int(one["step"]) == 60
+    for name, value in one.items():
+        np.testing.assert_allclose(value, two[name], atol=1e-5, err_msg=name)
+
+
+def start_pair(folder):
     cluster = free_addresses(2)
     options = [*OPTIONS, "--batch-size", "3"]
-    return [start(folder, output, *options, cluster=cluster, index=n) for n in (0, 1)]
+    return [start(folder, "out", *options, cluster=cluster, index=n) for n in (0, 1)]
 
 
-def test_two_workers_equal_one_of_twice_the_batch_also_after_a_kill(tmp_path):
+def test_two_workers_equal_one_of_twice_the_batch_also_after_a_kill(alone, tmp_path):
     write_corpus(tmp_path)
-    finish(start(tmp_path, "one", *OPTIONS, "--batch-size", "6"))
-
-    pair = start_pair(tmp_path, "two")
-    wait_for(tmp_path / "two" / "checkpoints" / "step-000000020.npz", pair[0])
+    pair = start_pair(tmp_path)
+    wait_for(tmp_path / "out" / "checkpoints" / "step-000000020.npz", pair[0])
     for process in pair:
         process.kill()
         process.communicate()
-    assert newest(tmp_path, "two").step < 60
+    assert newest(tmp_path).step < 60
 
-    first, second = (finish(process)[0] for process in start_pair(tmp_path, "two"))
-    assert "going on after step" in first and "written to two" in first
+    first, second = (finish(process)[0] for process in start_pair(tmp_path))
+    assert "going on after step" in first and "written to out" in first
     assert "on 2 devices" in first and second == ""
-    one, two = newest(tmp_path, "one"), newest(tmp_path, "two")
-    assert one.arrays.keys() == two.arrays.keys()
-    for name, value in one.arrays.items():
-        np.testing.assert_allclose(value, two.arrays[name], atol=1e-5, err_msg=name)
-    log = [(tmp_path / place / "training.csv").read_text().splitlines() for place in ("one", "two")]
-    assert [row.split(",")[0] for row in log[0]] == [row.split(",")[0] for row in log[1]]
+    assert_same_end(alone, tmp_path)
+    logs = [(folder / "out" / "training.csv").read_text() for folder in (alone, tmp_path)]
+    one, two = ([row.split(",")[0] for row in log.splitlines()] for log in logs)
+    assert one == two == ["step", "30", "60"]
 
     # What two machines began one can go on with.
-    out, _ = finish(start(tmp_path, "two", *OPTIONS, "--batch-size", "6"))
+    out, _ = finish(start(tmp_path, "out", *OPTIONS, "--batch-size", "6"))
     assert "all 60 steps are done already" in out
+
+
+MIRRORED = """
+import sys
+import tensorflow as tf
+cpu = tf.config.list_physical_devices("CPU")[0]
+tf.config.set_logical_device_configuration(cpu, [tf.config.LogicalDeviceConfiguration()] * 2)
+from keras_elmo.cli import pretraining
+from keras_elmo.cli.train import main
+pretraining.make_strategy = lambda name: tf.distribute.MirroredStrategy(["CPU:0", "CPU:1"])
+sys.exit(main(sys.argv[1:]))
+"""
+
+
+def test_two_devices_of_one_machine_equal_one_of_twice_the_batch(alone, tmp_path):
+    write_corpus(tmp_path)
+    process = start(tmp_path, "out", *OPTIONS, "--batch-size", "3", program=("-c", MIRRORED))
+    out, _ = finish(process)
+    assert "on 2 devices" in out
+    assert_same_end(alone, tmp_path)

@@ -62,7 +62,9 @@ def test_text_in_another_encoding_is_placed(folder, monkeypatch):
         list(read_lines(["-"]))
 
 
-@pytest.mark.parametrize("content", [b"plain text", gzip.compress(b"text" * 99)[:-9]])
+@pytest.mark.parametrize(
+    "content", [b"plain text", gzip.compress(b"text" * 99)[:-9]], ids=["no gzip", "cut"]
+)
 def test_damaged_gzip(folder, content):
     (folder / "bad.gz").write_bytes(content)
     with pytest.raises(UserError, match="bad.gz is no whole gzip file"):

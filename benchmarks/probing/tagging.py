@@ -1,0 +1,106 @@
+"""Tagged sentences, entities in tags, and taggers that know no biLM."""
+
+from collections import Counter, defaultdict
+from typing import NamedTuple
+
+import numpy as np
+from sklearn.feature_extraction import DictVectorizer
+from sklearn.svm import LinearSVC
+
+from probing.data import read_tagged
+
+
+class Tagged(NamedTuple):
+    """Tagged sentences: tokens, and for all tokens in a row their tags and sentence numbers."""
+
+    sentences: list
+    tags: np.ndarray
+    groups: np.ndarray
+
+    @classmethod
+    def read(cls, path, share=1.0):
+        """The first `share` of a file's sentences."""
+        sentences, tags = read_tagged(path)
+        number = max(1, int(share * len(sentences)))
+        lengths = [len(sentence) for sentence in sentences[:number]]
+        flat = np.array([tag for row in tags[:number] for tag in row])
+        return cls(sentences[:number], flat, np.repeat(np.arange(number), lengths))
+
+    def sample(self, tokens, seed):
+        """Numbers of `tokens` tokens of random sentences, rising; a larger sample holds it."""
+        order = np.random.default_rng(seed).permutation(self.groups[-1] + 1)
+        place = np.empty_like(order)
+        place[order] = np.arange(len(order))
+        return np.sort(np.argsort(place[self.groups], kind="stable")[:tokens])
+
+
+def spans(tags, groups):
+    """The entities in BIO tags: a set of (first token, token after the last, type).
+
+    As conlleval reads them: an entity starts at B, and at an I that does not go on an entity of its
+    type; a sentence's end ends it.
+    """
+    found, first, kind = set(), 0, None
+    for index, (tag, group) in enumerate(zip(tags, groups, strict=True)):
+        mark, _, own = tag.partition("-")
+        goes_on = mark == "I" and own == kind and group == groups[index - 1]
+        if kind is not None and not goes_on:
+            found.add((first, index, kind))
+        if not goes_on:
+            first, kind = index, own if mark in ("B", "I") else None
+    if kind is not None:
+        found.add((first, len(tags), kind))
+    return found
+
+
+def span_f1(true, found, groups):
+    """F1 of the entities whose first token, last token and type are all right."""
+    true, found = spans(true, groups), spans(found, groups)
+    return 2 * len(true & found) / max(1, len(true) + len(found))
+
+
+def most_frequent_tags(train, dev):
+    """Each word's most frequent tag in `train`; the most frequent of all for a new word."""
+    counts = defaultdict(Counter)
+    for word, tag in zip(_words(train), train.tags, strict=True):
+        counts[word][tag] += 1
+    other = Counter(train.tags).most_common(1)[0][0]
+    found = [counts[word].most_common(1)[0][0] if word in counts else other for word in _words(dev)]
+    return np.array(found)
+
+
+def hand_feature_tags(train, rows, dev):
+    """Tags by a linear model on words, affixes, shape and neighbours, trained on some tokens."""
+    vectorizer = DictVectorizer(dtype=np.float32)
+    all_features = _hand_features(train)
+    known = vectorizer.fit_transform([all_features[row] for row in rows])
+    model = LinearSVC(C=0.1, random_state=0).fit(known, train.tags[rows])
+    return model.predict(vectorizer.transform(_hand_features(dev)))
+
+
+def _words(tagged):
+    return [word for sentence in tagged.sentences for word in sentence]
+
+
+def _hand_features(tagged):
+    rows = []
+    for sentence in tagged.sentences:
+        padded = ["<", "<", *sentence, ">", ">"]
+        for index, word in enumerate(sentence):
+            near = padded[index : index + 5]
+            row = {f"{place}:{other.lower()}": 1.0 for place, other in enumerate(near)}
+            row |= {f"^{word[:size].lower()}": 1.0 for size in (1, 2, 3)}
+            row |= {f"{word[-size:].lower()}$": 1.0 for size in (1, 2, 3, 4)}
+            row |= {f"shape:{place}:{_shape(near[place])}": 1.0 for place in (1, 2, 3)}
+            rows.append(row)
+    return rows
+
+
+def _shape(word):
+    """The kinds of the characters, a run of one kind once: `Xx` for a capitalised word."""
+    kinds = [
+        "X" if c.isupper() else "x" if c.isalpha() else "0" if c.isdigit() else c for c in word
+    ]
+    return "".join(
+        kind for kind, before in zip(kinds, [None, *kinds], strict=False) if kind != before
+    )
