@@ -46,7 +46,7 @@ def main(arguments=None):
             task = make_task(directory, args.seed, QUICK_SHARE if args.quick else 1.0)
             tables.append(_measure(task, bilms))
             print(_as_text(tables[-1]), flush=True)
-    print("\n".join(_order_of_layers(tables, args.bilm)))
+    print("", *_order_of_layers(tables, args.bilm), sep="\n")
     seconds = time.perf_counter() - started
     print(f"\nseed {args.seed}, {seconds:.0f} seconds")
     if args.json:
@@ -148,18 +148,15 @@ def _cell(value):
 
 def _order_of_layers(tables, places):
     """Whether syntax is best at layer 1 and sense at layer 2, as in Peters et al. 2018."""
-    wanted = {"pos_ewt": "layer 1", "wsd_masc": "layer 2"}
-    for table in (table for table in tables if table["key"] in wanted):
+    of_paper = {"pos_ewt": "layer 1", "wsd_masc": "layer 2"}
+    for table in (table for table in tables if table["key"] in of_paper):
         for place in places:
-            scores = {
-                name: values[0]
-                for name, values in table["scores"][place].items()
-                if name.startswith("layer ")
-            }
-            best, expected = max(scores, key=scores.get), wanted[table["key"]]
+            column = table["scores"][place]
+            scores = {name: column[name][0] for name in column if name.startswith("layer ")}
+            best, expected = max(scores, key=scores.get), of_paper[table["key"]]
+            verdict = "as in the paper" if best == expected else f"in the paper {expected} is"
             listed = ", ".join(f"{name} {value:.4f}" for name, value in scores.items())
-            verdict = "as in the paper" if best == expected else f"the paper has {expected}"
-            yield f"\n{table['title']}, {place}: best LSTM layer alone: {best} ({verdict}; {listed})"
+            yield f"{table['title']}, {place}: {best} is the best LSTM layer, {verdict} ({listed})"
 
 
 if __name__ == "__main__":

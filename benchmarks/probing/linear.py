@@ -6,10 +6,10 @@ from sklearn.linear_model import LogisticRegression
 
 FOLDS = 5
 ONE_SPLIT_FROM = 10_000  # rows from which one split of the training part says enough
-WHITEN_FROM = 20  # rows a feature from which the covariance is known well
-SMALLEST_VARIANCE = 0.01
-LOGISTIC_C = (0.001, 0.003, 0.01, 0.03, 0.1)
-RIDGE_PENALTIES = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0)  # times the mean square of a row's norm
+WHITEN_FROM = 5  # rows a feature, from which the covariance is known well enough
+SMALLEST_VARIANCE = 0.03
+LOGISTIC_C = (0.0003, 0.001, 0.003, 0.01, 0.03, 0.1)
+RIDGE_PENALTIES = (0.01, 0.03, 0.1, 0.2, 0.4, 1.0)  # times the mean square of a row's norm
 
 
 def accuracy(true, found, groups=None):

@@ -4,7 +4,7 @@ from collections import Counter, defaultdict
 from typing import NamedTuple
 
 import numpy as np
-from sklearn.feature_extraction import DictVectorizer
+from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.svm import LinearSVC
 
 from probing.data import read_tagged
@@ -71,7 +71,7 @@ def most_frequent_tags(train, dev):
 
 def hand_feature_tags(train, rows, dev):
     """Tags by a linear model on words, affixes, shape and neighbours, trained on some tokens."""
-    vectorizer = DictVectorizer(dtype=np.float32)
+    vectorizer = CountVectorizer(analyzer=list, binary=True, dtype=np.float32)
     all_features = _hand_features(train)
     known = vectorizer.fit_transform([all_features[row] for row in rows])
     model = LinearSVC(C=0.1, random_state=0).fit(known, train.tags[rows])
@@ -88,10 +88,10 @@ def _hand_features(tagged):
         padded = ["<", "<", *sentence, ">", ">"]
         for index, word in enumerate(sentence):
             near = padded[index : index + 5]
-            row = {f"{place}:{other.lower()}": 1.0 for place, other in enumerate(near)}
-            row |= {f"^{word[:size].lower()}": 1.0 for size in (1, 2, 3)}
-            row |= {f"{word[-size:].lower()}$": 1.0 for size in (1, 2, 3, 4)}
-            row |= {f"shape:{place}:{_shape(near[place])}": 1.0 for place in (1, 2, 3)}
+            row = [f"{place}:{other.lower()}" for place, other in enumerate(near)]
+            row += [f"^{word[:size].lower()}" for size in (1, 2, 3)]
+            row += [f"{word[-size:].lower()}$" for size in (1, 2, 3, 4)]
+            row += [f"shape:{place}:{_shape(near[place])}" for place in (1, 2, 3)]
             rows.append(row)
     return rows
 

@@ -60,7 +60,10 @@ def _add_data_options(group):
         "--held-out-sentences", type=arguments.positive_int, metavar="N",
         help="take only the first N of it",
     )  # fmt: skip
-    add("--tokenizer", choices=TOKENIZERS, default="words", help="rule that splits a line")
+    add(
+        "--tokenizer", choices=TOKENIZERS,
+        help="rule that splits a line (default: that of --init-from, else words)",
+    )  # fmt: skip
     add("--vocabulary", metavar="FILE", help="words to predict; none: counted in TEXT")
     add(
         "--vocabulary-size", type=arguments.positive_int, default=20_000, metavar="N",
@@ -157,7 +160,7 @@ def _add_training_options(group):
         help="of the products; states and sums are float32. bfloat16 where the processor has it",
     )  # fmt: skip
     add("--seed", type=arguments.seed, default=defaults.seed, metavar="N",
-        help="of weights, shuffling and dropout")  # fmt: skip
+        help="of weights, shuffling, dropout, samples and random resets")  # fmt: skip
 
 
 def _add_run_options(group):

@@ -7,8 +7,10 @@ class UserError(Exception):
     Args:
         message: what is wrong, where, and what to do.
         prog: the (sub)command that found it, None for the one that runs.
+        status: the exit status; another than 2 where the user gave nothing wrong.
     """
 
-    def __init__(self, message, prog=None):
+    def __init__(self, message, prog=None, status=2):
         super().__init__(" ".join(str(message).split()))
         self.prog = prog
+        self.status = status

@@ -11,7 +11,7 @@ from keras_elmo.cli.errors import UserError
 EPILOG = """examples:
 {examples}
 
-exit status: 0 done, 2 bad input (one line on stderr), 130 interrupted
+exit status: 0 done, 2 bad input (one line on stderr), 130 or 143 interrupted
 `{prog} COMMAND --help` tells each command's options."""
 
 
@@ -49,7 +49,7 @@ class Command:
             sys.stdout.flush()
             return status
         except UserError as error:
-            return _fail(f"{error.prog or prog}: error: {error}", 2)
+            return _fail(f"{error.prog or prog}: error: {error}", error.status)
         except KeyboardInterrupt:
             return _fail(f"{prog}: interrupted", 130)
         except BrokenPipeError:  # the reader of our output has left; nothing can be told to it

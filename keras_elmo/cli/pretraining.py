@@ -60,8 +60,17 @@ def pretrain(args):
         _set_threads(args.threads)
         strategy = make_strategy(args.strategy)
         run, corpus = _prepare(args, strategy)
+        run.check_machines()
         print_plan(run, corpus)
         return 0 if args.dry_run else show_training(run)
+    except tf.errors.OpError as error:
+        if not os.environ.get("TF_CONFIG"):
+            raise
+        raise UserError(
+            f"another machine has gone ({str(error).splitlines()[0]}); start all of them again "
+            "with --resume",
+            status=1,
+        ) from None
     except (FloatingPointError, ValueError, TypeError, OSError) as error:
         raise UserError(str(error)) from None
 
@@ -101,11 +110,17 @@ def _prepare(args, strategy):
     first = is_first(strategy)
     say = print if first else _say_nothing
     checkpoint = _newest_checkpoint(args, say)
+    source = None
+    if args.init_from is not None:
+        source = load_source(args.init_from, args.init_vocabulary)
+    args.tokenizer = args.tokenizer or _bilm_config(source).tokenizer or MODEL_DEFAULTS.tokenizer
     held_out = _read_held_out(args, held_out_paths)
     corpus = _read_corpus(args, paths)
     keras.utils.set_random_seed(args.seed)
     with strategy.scope():
-        model = _make_model(args, corpus.vocabulary, checkpoint is None, say)
+        model = _make_model(args, corpus.vocabulary, source)
+    if source is not None and checkpoint is None:
+        _start_from(source, model, args, say)
     options = _training_options(args, corpus, strategy)
     stream = ShuffledLines(tuple(paths), corpus.counts.lines, args.seed)
     trainer = Trainer(model, options, stream, args.tokenizer, strategy)
@@ -144,10 +159,11 @@ def _find(patterns):
 def _find_held_out(args, paths):
     if args.held_out is None:
         return []
-    (path,) = _find([args.held_out])[:1]
-    if any(os.path.samefile(path, other) for other in paths):
-        raise UserError(f"--held-out: {path} is among the training files; give other text")
-    return [path]
+    found = _find([args.held_out])
+    for path in found:
+        if any(os.path.samefile(path, other) for other in paths):
+            raise UserError(f"--held-out: {path} is among the training files; give other text")
+    return found
 
 
 def _newest_checkpoint(args, say):
@@ -187,30 +203,30 @@ def _read_corpus(args, paths):
     return _Corpus(tuple(paths), counts, vocabulary)
 
 
-def _make_model(args, vocabulary, starts, say):
-    """The model, started from --init-from where it `starts`."""
-    source = None
-    if args.init_from is not None:
-        source = load_source(args.init_from, args.init_vocabulary)
+def _make_model(args, vocabulary, source):
     dtype = PRECISIONS[args.precision]
     config = _config(args, source)
     bilm = BiLM(config, frozen=False, dropout=args.dropout, dtype=dtype)
     softmax = _make_softmax(args, source, len(vocabulary), config.projection_dim, dtype)
-    model = BidirectionalLanguageModel(bilm, softmax, vocabulary)
-    if source is not None and starts:
-        kept, restarted, new = initialize(model, source)
-        say(
-            f"started from {args.init_from}: {kept:,} words of the softmax kept, "
-            f"{restarted:,} known but moved to another cluster, {new:,} new",
-            flush=True,
-        )
-    return model
+    return BidirectionalLanguageModel(bilm, softmax, vocabulary)
+
+
+def _start_from(source, model, args, say):
+    kept, restarted, new = initialize(model, source)
+    moved = f"{restarted:,} known but moved to another cluster, " if restarted else ""
+    say(
+        f"started from {args.init_from}: {kept:,} words of the softmax kept, {moved}{new:,} new",
+        flush=True,
+    )
+
+
+def _bilm_config(source):
+    """The options of the biLM to start from, else the defaults."""
+    return MODEL_DEFAULTS if source is None else getattr(source, "bilm", source).config
 
 
 def _config(args, source):
     """The source's options, else the defaults, replaced by those that were given."""
-    bilm = getattr(source, "bilm", source)
-    config = MODEL_DEFAULTS if bilm is None else bilm.config
     given = {
         "lstm_dim": args.lstm_dim,
         "projection_dim": args.projection_dim,
@@ -225,7 +241,7 @@ def _config(args, source):
         "tokenizer": args.tokenizer,
     }
     given = {name: value for name, value in given.items() if value is not None}
-    return dataclasses.replace(config, **given)
+    return dataclasses.replace(_bilm_config(source), **given)
 
 
 def _make_softmax(args, source, size, hidden_dim, dtype):
@@ -254,11 +270,11 @@ def _settings(args, model, options, paths, held_out_paths, strategy):
         "held_out": [[os.path.basename(path), os.path.getsize(path)] for path in held_out_paths],
         "model": model.bilm.config.to_options(),
         "softmax": model.softmax.kind,
+        "init_from": args.init_from and os.path.basename(os.path.normpath(args.init_from)),
         "words": hashlib.sha256("\n".join(model.vocabulary.words).encode()).hexdigest(),
     }
     names = (
-        "held_out_sentences", "tokenizer", "vocabulary", "vocabulary_size", "samples", "dropout",
-        "precision", "init_from",
+        "held_out_sentences", "tokenizer", "vocabulary_size", "samples", "dropout", "precision",
     )  # fmt: skip
     settings |= {name: getattr(args, name) for name in names}
     return json.loads(json.dumps(settings))

@@ -1,11 +1,15 @@
 """What `keras_elmo-train bilm` shows: the plan, the progress, the end."""
 
-import resource
 import sys
 
 from tqdm import tqdm
 
 from keras_elmo.cli.signals import interruptible
+
+try:
+    import resource
+except ImportError:  # not on Windows
+    resource = None
 
 
 def print_plan(run, corpus):
@@ -28,13 +32,18 @@ def print_plan(run, corpus):
     )
     if seconds is not None:
         left = (steps - trainer.done) * seconds
-        memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024**2
+        if resource is not None:
+            print(f"memory: {_peak_gigabytes():.1f} GB, weights, gradients and optimiser included")
         print(
-            f"memory: {memory:.1f} GB so far, weights, gradients and optimiser included\n"
             f"time: about {tqdm.format_interval(left)} for {steps - trainer.done:,} steps at "
             f"{step_size / seconds:,.0f} tokens/s, timed over 3 steps, evaluations not counted"
         )
     sys.stdout.flush()
+
+
+def _peak_gigabytes():
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak / (1024**3 if sys.platform == "darwin" else 1024**2)
 
 
 def show_training(run):
@@ -73,6 +82,9 @@ def _end(run, signals):
             file=sys.stderr,
         )
         return 128 + signals[0]
+    if run.interrupted:
+        _say(run, f"ended after {done}: another machine was interrupted; go on with --resume")
+        return 130
     if not run.finished:
         _say(run, f"ended after {done}: no better perplexity in {run.without_gain} evaluations")
     _say(run, f"written to {run.options.output}")

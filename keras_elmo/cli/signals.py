@@ -4,12 +4,14 @@ import contextlib
 import signal
 import threading
 
+from keras_elmo.pretraining.run import ASKED
+
 ASKED_BY = (signal.SIGINT, signal.SIGTERM)
 
 
 @contextlib.contextmanager
 def interruptible(run):
-    """Lets Ctrl-C and SIGTERM set `run.stop`; asked a second time, the process ends at once.
+    """Lets Ctrl-C and SIGTERM set `run.stop` to `ASKED`; a second one ends the process at once.
 
     Args:
         run: an object with an attribute `stop`.
@@ -23,7 +25,7 @@ def interruptible(run):
         if received:
             raise KeyboardInterrupt
         received.append(number)
-        run.stop = True
+        run.stop = ASKED
 
     if threading.current_thread() is not threading.main_thread():
         yield received

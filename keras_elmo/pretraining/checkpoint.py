@@ -3,7 +3,6 @@
 import json
 import os
 import re
-import tempfile
 import zipfile
 import zlib
 from pathlib import Path
@@ -63,15 +62,15 @@ class Checkpoints:
         path = self.directory / NAME.format(checkpoint.step)
         notes = np.frombuffer(json.dumps(checkpoint.notes).encode(), np.uint8)
         self._remove_unfinished()
-        handle, scratch = tempfile.mkstemp(dir=self.directory, prefix=WRITING)
+        scratch = self.directory / f"{WRITING}{path.name}"
         try:
-            with os.fdopen(handle, "wb") as file:
+            with open(scratch, "wb") as file:
                 np.savez(file, **checkpoint.arrays, **{NOTES: notes})
                 file.flush()
                 os.fsync(file.fileno())
             os.replace(scratch, path)
         finally:
-            Path(scratch).unlink(missing_ok=True)
+            scratch.unlink(missing_ok=True)
         self._flush_names()
         self._remove_others(checkpoint.step)
 
@@ -103,6 +102,8 @@ class Checkpoints:
             path.unlink(missing_ok=True)
 
     def _flush_names(self):
+        if os.name == "nt":  # Windows opens no directories
+            return
         handle = os.open(self.directory, os.O_RDONLY)
         try:
             os.fsync(handle)

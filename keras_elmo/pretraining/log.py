@@ -2,7 +2,6 @@
 
 import csv
 import os
-import tempfile
 
 import tensorflow as tf
 
@@ -61,13 +60,12 @@ class TrainingLog:
         rows = read_log(self.path) if self.done else []
         directory = os.path.dirname(self.path)
         os.makedirs(directory, exist_ok=True)
-        with tempfile.NamedTemporaryFile(
-            "w", dir=directory, prefix=".writing-", newline="", encoding="utf-8", delete=False
-        ) as file:
+        scratch = os.path.join(directory, f".writing-{NAME}")
+        with open(scratch, "w", newline="", encoding="utf-8") as file:
             writer = csv.DictWriter(file, FIELDS)
             writer.writeheader()
             writer.writerows(row for row in rows if int(row["step"]) <= self.done)
-        os.replace(file.name, self.path)
+        os.replace(scratch, self.path)
         self._file = open(self.path, "a", newline="", encoding="utf-8")
         if self.tensorboard:
             with tf.Graph().as_default():  # this writer of TensorFlow's own needs no TensorBoard

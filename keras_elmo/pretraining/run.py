@@ -2,7 +2,9 @@
 
 import contextlib
 import dataclasses
+import json
 import os
+import shutil
 import time
 from typing import NamedTuple
 
@@ -13,6 +15,8 @@ from keras_elmo.pretraining.log import TrainingLog
 
 CHECKPOINTS = "checkpoints"
 LAST = "last"
+OUT_OF_PATIENCE, ASKED = 1, 2**10  # why to stop; sums over machines stay apart
+WARM_STEPS = 2
 
 
 @dataclasses.dataclass(frozen=True)
@@ -76,7 +80,8 @@ class Run:
 
     Attributes:
         best: float, the best combined perplexity so far, or None.
-        stop: bool; set it to end after the step that is being taken.
+        stop: int; set it to `ASKED` to end after the step that is being taken.
+        interrupted: bool, whether this or another machine was asked to end.
     """
 
     def __init__(self, trainer, options, held_out, positions, settings, writes=True):
@@ -89,7 +94,8 @@ class Run:
         self.checkpoints = Checkpoints(os.path.join(options.output, CHECKPOINTS), options.keep)
         self.best = None
         self.without_gain = 0
-        self.stop = False
+        self.stop = 0
+        self.interrupted = False
 
     def resume(self, checkpoint):
         """Go on from a checkpoint of a run with the same settings.
@@ -113,6 +119,20 @@ class Run:
         self.best = checkpoint.notes["best"]
         self.without_gain = checkpoint.notes["without_gain"]
 
+    def check_machines(self):
+        """Find machines that would train something else.
+
+        Raises:
+            ValueError: they stand at another step, or have other settings or text.
+        """
+        standing = json.dumps([self.trainer.done, self.settings], sort_keys=True)
+        if not self.trainer.all_agree(standing.encode()):
+            raise ValueError(
+                "All machines must start with the same options, the same text and the same step. "
+                f"This one: step {self.trainer.done}, and others differ. Let all of them see the "
+                "same text and output directory, and give all the same command."
+            )
+
     def reports(self):
         """Take the steps that are left.
 
@@ -130,7 +150,7 @@ class Run:
             while not ended:
                 results.append(self.trainer.step(self.stop))
                 evaluation, best = self._evaluate_where_due()
-                ended = self.finished or results[-1].stop or (self.stop and self._is_alone)
+                ended = self._is_ended(results[-1])
                 self._save_where_due(ended, evaluation)
                 if ended or evaluation or self._every(self.options.report_every):
                     report = self._report(results, evaluation, best)
@@ -144,10 +164,12 @@ class Run:
         """Whether the last step is taken."""
         return self.trainer.done >= self.trainer.options.steps
 
-    @property
-    def _is_alone(self):
-        """Whether no other machine has to agree to stop."""
-        return self.trainer.strategy.num_replicas_in_sync == 1
+    def _is_ended(self, result):
+        """Whether the step was the last one: what is asked of one machine holds for all."""
+        is_alone = self.trainer.strategy.num_replicas_in_sync == 1
+        stop = self.stop if is_alone else result.stop
+        self.interrupted = stop >= ASKED
+        return self.finished or stop > 0
 
     def _every(self, steps):
         return self.trainer.done % steps == 0
@@ -169,7 +191,7 @@ class Run:
         if best:
             self.best = evaluation.combined
         if self.options.patience and self.without_gain >= self.options.patience:
-            self.stop = True
+            self.stop = max(self.stop, OUT_OF_PATIENCE)
         return evaluation, best
 
     def _save_where_due(self, ended, evaluation):
@@ -177,10 +199,12 @@ class Run:
         if self.writes:
             is_best = evaluation is not None and self.without_gain == 0
             unmeasured = self.best is None and self._every(self.options.evaluate_every)
+            last = os.path.join(self.options.output, LAST)
             if is_best or unmeasured or (ended and self.best is None):
                 self.save_model(self.options.output)
+                shutil.rmtree(last, ignore_errors=True)  # an earlier end is none any more
             elif ended:
-                self.save_model(os.path.join(self.options.output, LAST))
+                self.save_model(last)
         if ended or self._every(self.options.checkpoint_every):
             self._checkpoint()
 
@@ -226,7 +250,8 @@ class Run:
             float, seconds a step.
         """
         before = self.trainer.state()
-        self.trainer.step()
+        for _ in range(WARM_STEPS):
+            self.trainer.step()
         begin = time.perf_counter()
         for _ in range(steps):
             self.trainer.step()

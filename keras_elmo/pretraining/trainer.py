@@ -1,5 +1,6 @@
 """Training of a bidirectional language model, on one device or on many."""
 
+import hashlib
 import math
 import time
 from typing import NamedTuple
@@ -23,7 +24,7 @@ class StepResult(NamedTuple):
         backward: float, of the backward direction.
         seconds: float, the step's wall time, waiting for text included.
         waited: float, the part of `seconds` spent waiting for text.
-        stop: bool, whether a machine has asked all to stop after this step.
+        stop: int, sum of what the machines asked with: above 0, all stop after this step.
     """
 
     step: int
@@ -32,7 +33,7 @@ class StepResult(NamedTuple):
     backward: float
     seconds: float
     waited: float
-    stop: bool
+    stop: int
 
 
 class Trainer:
@@ -72,11 +73,11 @@ class Trainer:
         """Predicted positions a step and direction, of all replicas together."""
         return self._pipeline.n_lanes * self.options.window
 
-    def step(self, stop=False):
+    def step(self, stop=0):
         """Take one step.
 
         Args:
-            stop: bool, ask all machines to stop after it.
+            stop: int, above 0 to ask all machines to stop after it.
 
         Returns:
             StepResult.
@@ -99,7 +100,8 @@ class Trainer:
                 f"backward at step {self.done}. Train with a lower learning rate."
             )
         seconds = time.perf_counter() - begin
-        return StepResult(self.done, rate, forward, backward, seconds, waited, stops > 0)
+        stop = round(stops * self.strategy.num_replicas_in_sync)
+        return StepResult(self.done, rate, forward, backward, seconds, waited, stop)
 
     def _distributed_step(self, windows, states, step, stop):
         """One step of all replicas; gives their mean losses and wish to stop, and the states."""
@@ -128,6 +130,17 @@ class Trainer:
             return tf.zeros((lanes, window), tf.bool)
         drawn = tf.random.stateless_uniform((lanes, 1), tf.bitwise.invert(seed))
         return tf.pad(drawn < self.options.reset_rate, [[0, 0], [0, window - 1]])
+
+    def all_agree(self, value):
+        """Whether a value is the same on all machines, which must all ask at the same time.
+
+        Args:
+            value: bytes.
+        """
+        digest = np.frombuffer(hashlib.sha256(value).digest(), np.int64)[np.newaxis]
+        own = {"digest": self._deal_equally(tf.constant(digest))}
+        digests = self._gather(own)["digest"].numpy()
+        return bool((digests == digests[0]).all())
 
     def state(self):
         """All that the next step depends on, as a dict of name to array.

@@ -49,7 +49,7 @@ def test_text_to_preset_directory(files, capsys):
     assert status == 0
     printed, progress = capsys.readouterr()
     assert "text: 2 file(s), 120 sentences" in printed
-    assert re.search(r"memory: [\d.]+ GB so far.*\ntime: about \d\d:\d\d for", printed)
+    assert re.search(r"memory: [\d.]+ GB, weights.*\ntime: about \d\d:\d\d for", printed)
     out = files / "out"
     names = ["options.json", "softmax.hdf5", "training.csv", "vocab.txt", "weights.hdf5"]
     assert sorted(os.listdir(out)) == ["checkpoints", *names]
@@ -64,7 +64,9 @@ def test_text_to_preset_directory(files, capsys):
     for direction in ("held_out_forward", "held_out_backward"):
         assert float(measured[-1][direction]) < float(measured[0][direction])
 
-    assert re.search(rf"{steps}/{steps} .*, epoch \d\.\d\d, rate [\d.e-]+, loss [\d.]+ \+", progress)
+    assert re.search(
+        rf"{steps}/{steps} .*, epoch \d\.\d\d, rate [\d.e-]+, loss [\d.]+ \+", progress
+    )
 
     model = load_language_model(out)
     found = evaluate(model, read_sentences([held_out], "words"))

@@ -1,5 +1,7 @@
 """Several machines and devices: two processes on this machine, and two devices of one."""
 
+import signal
+
 import numpy as np
 import pytest
 from tiny_pretraining import finish, free_addresses, start, wait_for, write_corpus
@@ -60,6 +62,48 @@ def test_two_workers_equal_one_of_twice_the_batch_also_after_a_kill(alone, tmp_p
     # What two machines began one can go on with.
     out, _ = finish(start(tmp_path, "out", *OPTIONS, "--batch-size", "6"))
     assert "all 60 steps are done already" in out
+
+
+def start_long_pair(folder):
+    cluster = free_addresses(2)
+    options = [*OPTIONS, "--batch-size", "3", "--steps", "100000"]
+    pair = [start(folder, "out", *options, cluster=cluster, index=n) for n in (0, 1)]
+    wait_for(folder / "out" / "checkpoints" / "step-000000010.npz", pair[0])
+    return pair
+
+
+@pytest.mark.parametrize("asked", [0, 1])
+def test_one_machine_that_is_asked_to_end_ends_all(tmp_path, asked):
+    write_corpus(tmp_path)
+    pair = start_long_pair(tmp_path)
+    pair[asked].send_signal(signal.SIGINT)
+    outputs = [finish(process, 130) for process in pair]
+    assert "interrupted after step" in outputs[asked][1]
+    if asked == 1:
+        assert "another machine was interrupted; go on with --resume" in outputs[0][0]
+
+
+def test_a_machine_that_is_gone_ends_the_others_with_a_line(tmp_path):
+    write_corpus(tmp_path)
+    pair = start_long_pair(tmp_path)
+    pair[1].kill()
+    pair[1].communicate()
+    _, error = finish(pair[0], 1)
+    assert "another machine has gone" in error and "Traceback" not in error
+
+
+def test_machines_that_would_train_something_else_are_refused(tmp_path):
+    write_corpus(tmp_path)
+    cluster = free_addresses(2)
+    for_each = [("--seed", "1"), ("--seed", "2")]
+    pair = [
+        start(tmp_path, "out", *OPTIONS, *options, cluster=cluster, index=n)
+        for n, options in enumerate(for_each)
+    ]
+    for process in pair:
+        _, error = finish(process, 2)
+        assert "All machines must start with the same options" in error
+    assert not (tmp_path / "out").exists()
 
 
 MIRRORED = """

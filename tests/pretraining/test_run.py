@@ -9,7 +9,7 @@ from tiny_text import held_out
 from keras_elmo.pretraining.evaluation import Evaluation
 from keras_elmo.pretraining.files import load_language_model
 from keras_elmo.pretraining.options import TrainingOptions
-from keras_elmo.pretraining.run import Run, RunOptions
+from keras_elmo.pretraining.run import ASKED, Run, RunOptions
 from keras_elmo.pretraining.trainer import StepResult
 
 
@@ -95,7 +95,7 @@ def test_patience_ends_the_run(make_run, monkeypatch):
     perplexities(monkeypatch, [9.0, 7.0, 8.0, 7.5])
     run = make_run(text=held_out(), patience=2)
     assert [report.step for report in run.reports()][-1] == 80
-    assert not run.finished
+    assert not run.finished and not run.interrupted
     assert run.checkpoints.newest()[0].step == 80
 
 
@@ -103,9 +103,9 @@ def test_asked_to_stop_it_saves_without_measuring(make_run, monkeypatch, tmp_pat
     perplexities(monkeypatch, [])
     run = make_run(text=held_out())
     for report in run.reports():
-        run.stop = True
+        run.stop = ASKED
         last = report.step
-    assert last == 11
+    assert last == 11 and run.interrupted
     assert run.checkpoints.newest()[0].step == 11
     assert load_language_model(tmp_path / "out")
 
@@ -147,13 +147,15 @@ def test_a_machine_that_does_not_write_leaves_no_file(make_run, tmp_path):
     assert not (tmp_path / "out").exists()
 
 
-def test_a_new_run_in_an_old_place_forgets_the_old_checkpoints(make_run):
+def test_a_new_run_in_an_old_place_forgets_the_old_checkpoints(make_run, tmp_path):
     old = make_run()
     list(old.reports())
+    (tmp_path / "out" / "last").mkdir()
     new = make_run(steps=40)
     list(new.reports())
     names = [path.name for path in new.checkpoints.paths()]
     assert names == ["step-000000030.npz", "step-000000040.npz"]
+    assert not (tmp_path / "out" / "last").exists()
 
 
 def test_measuring_takes_the_steps_back(make_run):
