@@ -60,12 +60,20 @@ def span_f1(true, found, groups):
 
 
 def most_frequent_tags(train, dev):
-    """Each word's most frequent tag in `train`; the most frequent of all for a new word."""
-    counts = defaultdict(Counter)
+    """Each word's most frequent tag in `train`; for a new word that of its shape, or of all.
+
+    A shape's tags are counted over the words that `train` has once, as they are most like new ones.
+    """
+    of_word, of_shape, of_all = defaultdict(Counter), defaultdict(Counter), Counter(train.tags)
     for word, tag in zip(_words(train), train.tags, strict=True):
-        counts[word][tag] += 1
-    other = Counter(train.tags).most_common(1)[0][0]
-    found = [counts[word].most_common(1)[0][0] if word in counts else other for word in _words(dev)]
+        of_word[word][tag] += 1
+    for word, counts in of_word.items():
+        if counts.total() == 1:
+            of_shape[_shape(word)] += counts
+    found = []
+    for word in _words(dev):
+        counts = of_word.get(word) or of_shape.get(_shape(word)) or of_all
+        found.append(counts.most_common(1)[0][0])
     return np.array(found)
 
 

@@ -12,8 +12,8 @@ from keras_elmo.pretraining.checkpoint import Checkpoints
 
 pytestmark = pytest.mark.slow
 OPTIONS = [
-    *("--batch-size", "4", "--threads", "1", "--dropout", "0.2", "--softmax", "sampled"),
-    *("--samples", "4", "--resets", "random", "--checkpoint-every", "25"),
+    *("--batch-size", "4", "--threads", "1", "--dropout", "0.2", "--keep", "99"),
+    *("--softmax", "sampled", "--samples", "4", "--resets", "random", "--checkpoint-every", "25"),
     *("--evaluate-every", "100", "--report-every", "20", "--held-out", "held-out.txt"),
 ]
 LENGTH = ("--steps", "600")

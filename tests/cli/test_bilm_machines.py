@@ -10,7 +10,7 @@ from keras_elmo.pretraining.checkpoint import Checkpoints
 
 pytestmark = pytest.mark.slow
 OPTIONS = [
-    *("--steps", "60", "--checkpoint-every", "10", "--dropout", "0", "--resume"),
+    *("--steps", "60", "--checkpoint-every", "10", "--keep", "99", "--dropout", "0", "--resume"),
     *("--held-out", "held-out.txt", "--evaluate-every", "30", "--report-every", "30"),
 ]
 
