@@ -12,25 +12,29 @@ import glob
 import statistics
 import time
 
+import numpy as np
 import tensorflow as tf
 
 from keras_elmo.bilm import BiLM, BiLMConfig
+from keras_elmo.layers.char_cnn import LENGTHS
 from keras_elmo.pretraining.corpus import ShuffledLines, count_corpus
 from keras_elmo.pretraining.language_model import BidirectionalLanguageModel, Directions
 from keras_elmo.pretraining.options import TrainingOptions
 from keras_elmo.pretraining.softmax import SOFTMAXES, make_softmax
 from keras_elmo.pretraining.trainer import Trainer
 from keras_elmo.text.vocabulary import Vocabulary
+from keras_elmo_launcher import keep_freed_memory
 
 PUBLISHED_FILTERS = ((1, 32), (2, 32), (3, 64), (4, 128), (5, 256), (6, 512), (7, 1024))
 SMALL_FILTERS = PUBLISHED_FILTERS[:5]
 PUBLISHED_TRAINER = 1105  # tokens/s on 2 cores, at the default sizes
 DTYPES = {"float32": "float32", "bfloat16": "mixed_bfloat16"}
-WARM_STEPS = 3
+WARM_STEPS = 10
 
 
 def main():
     args = parse()
+    keep_freed_memory()
     if args.threads:
         tf.config.threading.set_intra_op_parallelism_threads(args.threads)
         tf.config.threading.set_inter_op_parallelism_threads(args.threads)
@@ -189,15 +193,13 @@ def arithmetic(trainer):
     windows = next(trainer._open_pipeline())
     words = tf.unique(tf.reshape(tf.stack([windows[0], windows[2]]), [-1]))[0]
     distinct = int(tf.size(words)) / trainer.positions_per_step
-    widest = max(width for width, _ in config.filters)
-    columns = min(
-        config.max_characters_per_token,
-        int(tf.reduce_max(tf.strings.length(words))) + 2 + widest,
-    )
     n_filters = sum(n for _, n in config.filters)
+    window = max(width for width, _ in config.filters) * config.char_dim
+    marked = np.minimum(tf.strings.length(words) + 2, config.max_characters_per_token)
+    bounds = np.array([*LENGTHS, config.max_characters_per_token])
+    windows_a_word = np.mean(np.minimum(bounds[np.searchsorted(bounds, marked)] + 1, bounds[-1]))
     word = 2 * n_filters * config.projection_dim + 4 * config.n_highway * n_filters**2
-    for width, n in config.filters:
-        word += 2 * (columns - width + 1) * width * config.char_dim * n
+    word += 2 * windows_a_word * window * n_filters
     cell = 4 * config.lstm_dim * 2 * config.projection_dim + config.lstm_dim * config.projection_dim
     dim = config.projection_dim
     if softmax.kind == "adaptive":

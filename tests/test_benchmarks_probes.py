@@ -181,26 +181,28 @@ def test_sentences_stay_together_when_a_penalty_is_chosen(rows, splits):
         assert (np.sum(held, axis=0) == 1).all()
 
 
-def test_logistic_chooses_its_penalty_by_the_score(monkeypatch):
-    tried = []
+def test_logistic_takes_the_penalty_of_the_highest_score(monkeypatch):
+    fits = []
+    regression = linear._regression
+    monkeypatch.setattr(linear, "_regression", lambda c: fits.append(c) or regression(c))
     monkeypatch.setattr(linear, "LOGISTIC_C", (1e-6, 1.0))
-    labels = np.array(["a"] * 27 + ["b"] * 13)
-    train = normal(40, 3)
-    train[:, 0] += 4 * (labels == "b")
-    order = np.random.default_rng(3).permutation(40)
-    train, labels = train[order], labels[order]
+    labels, train = alternating(40, "a", "b", "b"), normal(40, 5)
+    train[:, 0] += 6 * (labels == "b")
+    groups = np.arange(40) // 2
 
-    def rare(true, found, groups):
-        tried.append(len(true))
-        return np.mean(found[true == "b"] == "b")
+    def accuracy(true, found, groups):
+        assert len(true) == len(found) == len(groups) == 8
+        return linear.accuracy(true, found)
 
-    found = linear.logistic(train, labels, np.arange(40), train, rare)
-    assert tried == [8] * 10  # two penalties, five splits
-    assert linear.accuracy(labels, found) > 0.9
-    common = linear.logistic(
-        train, labels, np.arange(40), train, lambda true, found, groups: np.mean(found == "a")
-    )
-    assert set(common) == {"a"}
+    def share_of_b(true, found, groups):
+        return np.mean(found == "b")
+
+    best = {}
+    for score in (accuracy, share_of_b):
+        best[score] = linear.logistic(train, labels, groups, train, score)
+    assert fits == [*[1e-6, 1.0] * 5, 1.0, *[1e-6, 1.0] * 5, 1e-6]
+    assert linear.accuracy(labels, best[accuracy]) == 1.0
+    assert set(best[share_of_b]) == {"b"}
 
 
 def test_features_are_whitened_with_many_rows_only():

@@ -4,9 +4,10 @@ import keras
 import tensorflow as tf
 
 from keras_elmo.layers.freezable import FreezableLayer
-from keras_elmo.layers.precision import product_dtype
+from keras_elmo.layers.precision import matmul, product_dtype
+from keras_elmo.layers.row_counts import pad_rows
 
-LENGTHS = (8, 12, 20)  # bytes with the word's marks; most English words have at most 8
+LENGTHS = (6, 8, 10, 12, 16)  # bytes with the word's marks; most English words have at most 8
 
 
 @keras.saving.register_keras_serializable(package="keras_elmo")
@@ -17,8 +18,8 @@ class CharCNN(FreezableLayer):
     after the maximum. Peters et al. 2018, section 3.4 (after Kim et al. 2015).
 
     Id 0 ("no character") embeds to the zero vector and has no weight. Words of like length are
-    convolved together, and where all of them only repeat their last id, columns beyond the widest
-    filter are not computed: each window there equals one that is.
+    convolved together, all filters in one product, and windows that begin where all of them only
+    repeat their last id are computed once: they are equal.
 
     Args:
         filters: sequence of `(width, count)` pairs, in file order.
@@ -44,6 +45,7 @@ class CharCNN(FreezableLayer):
         self.n_characters = n_characters
         self.char_dim = char_dim
         self.activation = activation
+        self._widest = max(width for width, _ in self.filters)
 
     def build(self, input_shape=None):
         self.char_embed = self.add_bilm_weight(
@@ -60,7 +62,12 @@ class CharCNN(FreezableLayer):
 
     def call(self, char_ids):
         groups = self._rows_by_length(char_ids)
-        features = [self._features(tf.gather(char_ids, rows)) for rows in groups]
+        kernel = self._kernel()
+        bounds = (*LENGTHS, char_ids.shape[1])
+        features = [
+            self._features(tf.gather(char_ids, rows), kernel, bound)
+            for rows, bound in zip(groups, bounds, strict=True)
+        ]
         return tf.dynamic_stitch(groups, features)
 
     def _rows_by_length(self, char_ids):
@@ -69,26 +76,46 @@ class CharCNN(FreezableLayer):
         group = tf.searchsorted(LENGTHS, lengths)
         return tf.dynamic_partition(tf.range(tf.shape(char_ids)[0]), group, len(LENGTHS) + 1)
 
-    def _features(self, char_ids):
-        words = tf.shape(char_ids)[0]
-        # One word at least: TensorFlow's convolution of none has the wrong shape.
-        char_ids = tf.pad(char_ids, [[0, tf.cast(words == 0, tf.int32)], [0, 0]])
-        ids = char_ids[:, : self._columns_that_differ(char_ids)]
-        table = tf.pad(tf.convert_to_tensor(self.char_embed), [[1, 0], [0, 0]])
-        characters = tf.cast(tf.gather(table, ids), product_dtype(self))
-        activate = keras.activations.get(self.activation)
-        features = []
-        for kernel, bias in zip(self.kernels, self.biases, strict=True):
-            kernel = tf.cast(tf.convert_to_tensor(kernel)[0], characters.dtype)
-            windows = tf.nn.conv1d(characters, kernel, stride=1, padding="VALID")
-            features.append(activate(tf.cast(tf.reduce_max(windows, axis=1), tf.float32) + bias))
-        return tf.concat(features, axis=-1)[:words]
+    def _kernel(self):
+        """All filters side by side as one of the widest width, narrow ones followed by zeros."""
+        kernels = [
+            tf.pad(tf.convert_to_tensor(kernel)[0], [[0, self._widest - width], [0, 0], [0, 0]])
+            for kernel, (width, _) in zip(self.kernels, self.filters, strict=True)
+        ]
+        kernel = tf.concat(kernels, axis=2)
+        return tf.reshape(kernel, [self._widest * self.char_dim, -1])
 
-    def _columns_that_differ(self, char_ids):
-        widest = max(width for width, _ in self.filters)
+    def _features(self, char_ids, kernel, bound):
+        """Features of words of which each only repeats its last id from `bound` on, at the most."""
+        words, characters = tf.shape(char_ids)[0], char_ids.shape[1]
+        starts = self._starts(char_ids, bound)
+        # Padded also because TensorFlow's maximum over no word at all has no gradient.
+        ids = tf.pad(pad_rows(char_ids), [[0, 0], [0, self._widest - 1]])
+        windows = tf.stack([ids[:, k : k + starts] for k in range(self._widest)], axis=2)
+        table = tf.pad(tf.convert_to_tensor(self.char_embed), [[1, 0], [0, 0]])
+        # In two axes, for a product with three has a slow gradient.
+        rows = tf.reshape(tf.gather(table, windows), [-1, kernel.shape[0]])
+        products = matmul(rows, kernel, product_dtype(self))
+        products = tf.reshape(products, [-1, starts, kernel.shape[1]])
+        if bound + self._widest > characters:
+            products += self._beyond_the_end(starts, characters)
+        bias = tf.concat([tf.convert_to_tensor(bias) for bias in self.biases], axis=0)
+        activate = keras.activations.get(self.activation)
+        return activate(tf.nn.bias_add(tf.reduce_max(products, axis=1), bias))[:words]
+
+    def _starts(self, char_ids, bound):
+        """How many windows a word has that can differ; the last is all padding, if there is one."""
+        characters = char_ids.shape[1]
+        if bound < characters:
+            return bound + 1
         used = tf.reduce_any(char_ids != char_ids[:, -1:], axis=0)
-        last = tf.reduce_max(tf.where(used, tf.range(tf.shape(char_ids)[1]) + 1, 0))
-        return tf.minimum(tf.shape(char_ids)[1], last + widest)
+        starts = tf.reduce_max(tf.where(used, tf.range(characters) + 1, 0)) + 1
+        return tf.minimum(starts + -starts % 8, characters)
+
+    def _beyond_the_end(self, starts, characters):
+        """What keeps each filter from windows that end after the last id: 0 or the least float."""
+        widths = tf.repeat(*zip(*self.filters, strict=True))
+        return tf.where(tf.range(starts)[:, tf.newaxis] + widths > characters, tf.float32.min, 0.0)
 
     def compute_output_shape(self, input_shape):
         return (input_shape[0], sum(count for _, count in self.filters))

@@ -4,7 +4,7 @@ import keras
 import tensorflow as tf
 
 from keras_elmo.layers.freezable import FreezableLayer
-from keras_elmo.layers.precision import matmul, product_dtype
+from keras_elmo.layers.precision import affine, product_dtype
 
 
 @keras.saving.register_keras_serializable(package="keras_elmo")
@@ -34,9 +34,9 @@ class Highway(FreezableLayer):
 
     def call(self, x):
         dtype = product_dtype(self)
-        gate = tf.sigmoid(matmul(x, self.W_carry, dtype) + self.b_carry)
-        transformed = tf.nn.relu(matmul(x, self.W_transform, dtype) + self.b_transform)
-        return gate * transformed + (1.0 - gate) * x
+        gate = tf.sigmoid(affine(x, self.W_carry, self.b_carry, dtype))
+        transformed = tf.nn.relu(affine(x, self.W_transform, self.b_transform, dtype))
+        return x + gate * (transformed - x)
 
     def compute_output_shape(self, input_shape):
         return tuple(input_shape)

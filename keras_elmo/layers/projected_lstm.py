@@ -4,7 +4,7 @@ import keras
 import tensorflow as tf
 
 from keras_elmo.layers.freezable import FreezableLayer
-from keras_elmo.layers.precision import matmul, product_dtype
+from keras_elmo.layers.precision import affine, matmul, product_dtype
 from keras_elmo.layers.unrolled_lstm import clip, unrolled_lstm
 
 
@@ -88,7 +88,7 @@ class ProjectedLSTM(FreezableLayer):
     def _input_gates(self, x):
         """The input's share of the gates for all positions at once, `(time, batch, 4 * dim)`."""
         kernel = tf.convert_to_tensor(self.W_0)[: self.input_dim]
-        return matmul(tf.transpose(x, [1, 0, 2]), kernel, product_dtype(self)) + self.B
+        return affine(tf.transpose(x, [1, 0, 2]), kernel, self.B, product_dtype(self))
 
     def _make_step(self, lengths):
         dtype = product_dtype(self)

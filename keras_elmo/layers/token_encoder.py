@@ -1,11 +1,13 @@
 """The token encoder: characters of a word to one vector that knows no context."""
 
 import keras
+import tensorflow as tf
 
 from keras_elmo.layers.char_cnn import CharCNN
 from keras_elmo.layers.freezable import FreezableLayer
 from keras_elmo.layers.highway import Highway
-from keras_elmo.layers.precision import matmul, product_dtype
+from keras_elmo.layers.precision import affine, product_dtype
+from keras_elmo.layers.row_counts import pad_rows
 
 
 @keras.saving.register_keras_serializable(package="keras_elmo")
@@ -72,10 +74,11 @@ class TokenEncoder(FreezableLayer):
         self.b_proj = self.add_bilm_weight("b_proj", (self.projection_dim,), "zeros")
 
     def call(self, char_ids):
-        x = self.char_cnn(char_ids)
+        x = pad_rows(self.char_cnn(char_ids))
         for highway in self.highways:
             x = highway(x)
-        return matmul(x, self.W_proj, product_dtype(self)) + self.b_proj
+        vectors = affine(x, self.W_proj, self.b_proj, product_dtype(self))
+        return vectors[: tf.shape(char_ids)[0]]
 
     def compute_output_shape(self, input_shape):
         return (input_shape[0], self.projection_dim)

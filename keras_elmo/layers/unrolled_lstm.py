@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import tensorflow as tf
 
-from keras_elmo.layers.precision import matmul
+from keras_elmo.layers.precision import affine, matmul
 
 
 class Step(NamedTuple):
@@ -13,7 +13,8 @@ class Step(NamedTuple):
     Attributes:
         xm: `[x_t, m]`, `(batch, input_dim + projection_dim)`, in the products' dtype.
         old_c, new_c: the cell before and after, float32 `(batch, lstm_dim)`.
-        gates: sigmoid(i), tanh(j), sigmoid(f + 1), sigmoid(o), each float32 `(batch, lstm_dim)`.
+        gates: sigmoid(i), tanh(j), sigmoid(f + 1) or 0 where the state is set to zero, sigmoid(o),
+            each float32 `(batch, lstm_dim)`.
         tanh_c: tanh(new_c).
         hidden: sigmoid(o) * tanh(new_c), in the products' dtype.
         projected: hidden W_P before its clip, float32 `(batch, projection_dim)`.
@@ -49,10 +50,11 @@ def unrolled_lstm(x, kept, weights, state, clips, dtype):
     @tf.custom_gradient
     def run(x, kept, W_0, B, W_P_0, c, m):
         kernel, projection = tf.cast(W_0, dtype), tf.cast(W_P_0, dtype)
+        gates = list(zip(tf.split(kernel, 4, axis=1), _gate_biases(B), strict=True))
         keeps = tf.unstack(kept)
         steps, outputs = [], []
         for x_t, keep in zip(tf.unstack(tf.cast(x, dtype)), keeps, strict=True):
-            step = _step(x_t, c * keep, m * keep, kernel, B, projection, clips[0])
+            step = _step(x_t, c, m * keep, keep, gates, projection, clips[0])
             c, m = step.new_c, clip(step.projected, clips[1])
             steps.append(step)
             outputs.append(m)
@@ -66,20 +68,26 @@ def unrolled_lstm(x, kept, weights, state, clips, dtype):
     return outputs, (c, m)
 
 
-def _step(x, c, m, kernel, bias, projection, cell_clip):
-    xm = tf.concat([x, tf.cast(m, kernel.dtype)], axis=1)
-    i, j, f, o = tf.split(matmul(xm, kernel, kernel.dtype) + bias, 4, axis=1)
-    gates = tf.sigmoid(i), tf.tanh(j), tf.sigmoid(f + 1.0), tf.sigmoid(o)
-    new_c = clip(gates[2] * c + gates[0] * gates[1], cell_clip)
+def _gate_biases(bias):
+    i, j, f, o = tf.split(bias, 4)
+    return i, j, f + 1.0, o
+
+
+def _step(x, c, m, keep, gates, projection, cell_clip):
+    dtype = projection.dtype
+    xm = tf.concat([x, tf.cast(m, dtype)], axis=1)
+    # A product a gate, with bias and function right behind it: TensorFlow makes one kernel of them.
+    i, j, f, o = (affine(xm, kernel, bias, dtype) for kernel, bias in gates)
+    i, j, f, o = tf.sigmoid(i), tf.tanh(j), keep * tf.sigmoid(f), tf.sigmoid(o)
+    new_c = clip(f * c + i * j, cell_clip)
     tanh_c = tf.tanh(new_c)
-    hidden = tf.cast(gates[3] * tanh_c, kernel.dtype)
-    return Step(xm, c, new_c, gates, tanh_c, hidden, matmul(hidden, projection, kernel.dtype))
+    hidden = tf.cast(o * tanh_c, dtype)
+    return Step(xm, c, new_c, (i, j, f, o), tanh_c, hidden, matmul(hidden, projection, dtype))
 
 
 def _gradient(steps, keeps, kernel, projection, clips, d_outputs, d_c, d_m):
     """Gradients of `run`'s arguments, from the last position to the first."""
-    # Transposed once: products with `transpose_b` are several times slower in float32.
-    kernel_T, projection_T = tf.transpose(kernel), tf.transpose(projection)
+    kernel_T, projection_T = _transposed(kernel), _transposed(projection)
     input_dim = kernel.shape[0] - projection.shape[1]
     d_gates, d_projected, d_x = [], [], []
     for step, keep, d_output in zip(
@@ -92,14 +100,14 @@ def _gradient(steps, keeps, kernel, projection, clips, d_outputs, d_c, d_m):
         d_gates.append(tf.cast(d_z, kernel.dtype))
         d_xm = matmul(d_gates[-1], kernel_T, kernel.dtype)
         d_x.append(d_xm[:, :input_dim])
-        d_c, d_m = d_c * keep, d_xm[:, input_dim:] * keep
+        d_m = d_xm[:, input_dim:] * keep
     d_gates = tf.concat(d_gates[::-1], axis=0)
     d_projected = tf.concat(d_projected[::-1], axis=0)
     return (
         tf.stack(d_x[::-1]),
         None,
         _outer([step.xm for step in steps], d_gates),
-        tf.reduce_sum(tf.cast(d_gates, tf.float32), axis=0),
+        _column_sums(d_gates),
         _outer([step.hidden for step in steps], d_projected),
         d_c,
         d_m,
@@ -109,16 +117,30 @@ def _gradient(steps, keeps, kernel, projection, clips, d_outputs, d_c, d_m):
 def _cell_gradient(step, d_hidden, d_c, cell_clip):
     """Gradients of the gates before their functions, and of the cell before this position."""
     i, j, f, o = step.gates
-    through_o = d_hidden * o
-    d_c = _through_clip(d_c + through_o * (1.0 - tf.square(step.tanh_c)), step.new_c, cell_clip)
-    d_i, d_f = d_c * i, d_c * f
+    through_tanh = tf.raw_ops.TanhGrad(y=step.tanh_c, dy=d_hidden * o)
+    d_c = _through_clip(d_c + through_tanh, step.new_c, cell_clip)
     d_z = [
-        d_i * step.gates[1] * (1.0 - i),
-        d_i * (1.0 - tf.square(j)),
-        d_f * step.old_c * (1.0 - f),
-        through_o * step.tanh_c * (1.0 - o),
+        tf.raw_ops.SigmoidGrad(y=i, dy=d_c * j),
+        tf.raw_ops.TanhGrad(y=j, dy=d_c * i),
+        tf.raw_ops.SigmoidGrad(y=f, dy=d_c * step.old_c),
+        tf.raw_ops.SigmoidGrad(y=o, dy=d_hidden * step.tanh_c),
     ]
-    return tf.concat(d_z, axis=1), d_f
+    return tf.concat(d_z, axis=1), d_c * f
+
+
+def _transposed(matrix):
+    """The transpose, written out once.
+
+    Products of a batch's few rows with `transpose_b` are twice as slow in float32, and graph
+    optimisation turns a bare `tf.transpose` before a product into just that.
+    """
+    return tf.ensure_shape(tf.transpose(matrix), matrix.shape[::-1])
+
+
+def _column_sums(matrix):
+    """Sums over rows, float32, as a product, which is faster than a reduction."""
+    ones = tf.ones((1, tf.shape(matrix)[0]))
+    return tf.matmul(ones, tf.cast(matrix, tf.float32))[0]
 
 
 def _outer(factors, gradients):
@@ -134,4 +156,6 @@ def clip(x, bound):
 
 def _through_clip(gradient, x, bound):
     """The gradient of a clip; `x` may be the value before the clip or after it."""
-    return gradient if bound is None else tf.where(tf.abs(x) < bound, gradient, 0.0)
+    if bound is None:
+        return gradient
+    return tf.raw_ops.ReluGrad(gradients=gradient, features=bound - tf.abs(x))

@@ -4,6 +4,7 @@ import tensorflow as tf
 
 from keras_elmo.layers.freezable import FreezableLayer
 from keras_elmo.layers.precision import matmul, product_dtype
+from keras_elmo.layers.row_counts import pad_rows
 from keras_elmo.pretraining.softmax.full import FullSoftmax
 
 
@@ -65,8 +66,10 @@ class AdaptiveSoftmax(FreezableLayer):
         for k, tail in enumerate(self.tails):
             rows = tf.where(cluster == k + 1)
             inside = tf.gather_nd(targets, rows) - self.cutoffs[k]
-            below = matmul(tf.gather_nd(hidden, rows), self.projections[k], product_dtype(self))
-            loss = tf.tensor_scatter_nd_add(loss, rows, tail(below, targets=inside))
+            inputs = pad_rows(tf.gather_nd(hidden, rows))
+            below = matmul(inputs, self.projections[k], product_dtype(self))
+            own_loss = tail(below, targets=pad_rows(inside))[: tf.shape(rows)[0]]
+            loss = tf.tensor_scatter_nd_add(loss, rows, own_loss)
         return loss
 
     def _cluster_of(self, targets):

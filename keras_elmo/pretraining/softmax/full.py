@@ -4,7 +4,8 @@ import numpy as np
 import tensorflow as tf
 
 from keras_elmo.layers.freezable import FreezableLayer
-from keras_elmo.layers.precision import matmul, product_dtype
+from keras_elmo.layers.precision import affine, product_dtype
+from keras_elmo.pretraining.softmax.cross_entropy import cross_entropy
 
 
 class FullSoftmax(FreezableLayer):
@@ -37,7 +38,7 @@ class FullSoftmax(FreezableLayer):
         self.b = self.add_bilm_weight("b", shape[1:], "zeros")
 
     def call(self, hidden, targets, seed=None):
-        return tf.nn.sparse_softmax_cross_entropy_with_logits(targets, self._logits(hidden))
+        return cross_entropy(self._logits(hidden), targets)
 
     def log_probabilities(self, hidden):
         """`log p(w | h)` of every word, float32 `(n, vocabulary_size)`, in nats."""
@@ -57,4 +58,4 @@ class FullSoftmax(FreezableLayer):
         self.b.assign(biases)
 
     def _logits(self, hidden):
-        return matmul(hidden, self.W, product_dtype(self)) + self.b
+        return affine(hidden, self.W, self.b, product_dtype(self))

@@ -5,7 +5,8 @@ import math
 import numpy as np
 import tensorflow as tf
 
-from keras_elmo.layers.precision import matmul, product_dtype
+from keras_elmo.layers.precision import affine, product_dtype
+from keras_elmo.pretraining.softmax.cross_entropy import cross_entropy
 from keras_elmo.pretraining.softmax.full import FullSoftmax
 
 MOST_SAMPLES = 8192  # of the published models, at 800,000 words
@@ -64,14 +65,8 @@ class SampledSoftmax(FullSoftmax):
         if seed is None or self.n_samples == self.vocabulary_size:
             return super().call(hidden, targets)
         drawn, time = self.draw(seed)
-        logits = tf.concat(
-            [
-                self._target_logits(hidden, targets, time)[:, tf.newaxis],
-                self._drawn_logits(hidden, targets, drawn, time),
-            ],
-            axis=1,
-        )
-        return tf.nn.sparse_softmax_cross_entropy_with_logits(tf.zeros_like(targets), logits)
+        logits = self._sampled_logits(hidden, targets, drawn, time)
+        return cross_entropy(logits, tf.zeros_like(targets))
 
     def draw(self, seed):
         """Draw `n_samples` distinct words.
@@ -95,16 +90,27 @@ class SampledSoftmax(FullSoftmax):
         rank = tf.cast(ids, tf.float32) + 1.0
         return tf.math.log1p(1.0 / rank) / math.log(self.vocabulary_size + 1)
 
+    def _sampled_logits(self, hidden, targets, drawn, time):
+        """Column 0: each row's target; then the drawn words, without that target."""
+        n = tf.range(tf.shape(targets)[0])
+        rows = tf.pad(tf.gather(tf.convert_to_tensor(self.W), drawn), [[1, 0], [0, 0]])
+        biases = tf.pad(self._corrected_biases(drawn, time), [[1, 0]])
+        logits = affine(hidden, tf.transpose(rows), biases, product_dtype(self))
+        # Two sparse additions, for masks over all logits would cost as much as their product.
+        columns = tf.gather(self._columns(drawn), targets)
+        taken = tf.where(columns > 0, tf.float32.min, 0.0)
+        cells = tf.concat([tf.stack([n, tf.zeros_like(n)], 1), tf.stack([n, columns], 1)], axis=0)
+        own = self._target_logits(hidden, targets, time)
+        return tf.tensor_scatter_nd_add(logits, cells, tf.concat([own, taken], axis=0))
+
+    def _columns(self, drawn):
+        """The column of each word of the vocabulary; 0 for those that are not drawn."""
+        columns = tf.range(1, self.n_samples + 1)
+        return tf.scatter_nd(drawn[:, tf.newaxis], columns, (self.vocabulary_size,))
+
     def _target_logits(self, hidden, targets, time):
         products = hidden * tf.gather(tf.convert_to_tensor(self.W), targets)
         return tf.reduce_sum(products, axis=1) + self._corrected_biases(targets, time)
-
-    def _drawn_logits(self, hidden, targets, drawn, time):
-        rows = tf.gather(tf.convert_to_tensor(self.W), drawn)
-        products = matmul(hidden, tf.transpose(rows), product_dtype(self))
-        is_target = targets[:, tf.newaxis] == drawn
-        logits = products + self._corrected_biases(drawn, time)
-        return tf.where(is_target, tf.float32.min, logits)
 
     def _corrected_biases(self, ids, time):
         return tf.gather(tf.convert_to_tensor(self.b), ids) - self.log_inclusion(ids, time)
@@ -118,4 +124,4 @@ class SampledSoftmax(FullSoftmax):
 
     def _logits(self, hidden):
         rows = tf.convert_to_tensor(self.W)
-        return matmul(hidden, tf.transpose(rows), product_dtype(self)) + self.b
+        return affine(hidden, tf.transpose(rows), self.b, product_dtype(self))
