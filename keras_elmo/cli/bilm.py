@@ -4,7 +4,7 @@ import argparse
 
 from keras_elmo.bilm.config import ACTIVATIONS
 from keras_elmo.cli import arguments
-from keras_elmo.cli.pretraining import MODEL_DEFAULTS, PRECISIONS, pretrain
+from keras_elmo.cli.pretraining import MODEL_DEFAULTS, PRECISIONS, VOCABULARY_SIZE, pretrain
 from keras_elmo.pretraining.machines import STRATEGIES
 from keras_elmo.pretraining.options import OPTIMIZERS, RESETS, SCHEDULES, TrainingOptions
 from keras_elmo.pretraining.run import RunOptions
@@ -53,8 +53,13 @@ def _add_data_options(group):
         help="UTF-8 text, one sentence a line, plain or .gz; patterns such as 'a-*.txt' too",
     )  # fmt: skip
     add("--output", required=True, metavar="DIR", help="directory to write")
-    add("--overwrite", action="store_true", help="take the place of an earlier run in DIR")
-    add("--resume", action="store_true", help="go on from DIR's newest whole checkpoint")
+    earlier = group.add_mutually_exclusive_group()
+    earlier.add_argument(
+        "--overwrite", action="store_true", help="take the place of an earlier run in DIR"
+    )
+    earlier.add_argument(
+        "--resume", action="store_true", help="go on from DIR's newest whole checkpoint"
+    )
     add("--held-out", metavar="FILE", help="text that perplexity is measured on, never trained on")
     add(
         "--held-out-sentences", type=arguments.positive_int, metavar="N",
@@ -66,8 +71,8 @@ def _add_data_options(group):
     )  # fmt: skip
     add("--vocabulary", metavar="FILE", help="words to predict; none: counted in TEXT")
     add(
-        "--vocabulary-size", type=arguments.positive_int, default=20_000, metavar="N",
-        help="the N most frequent words of TEXT",
+        "--vocabulary-size", type=arguments.positive_int, metavar="N",
+        help=f"the N most frequent words of TEXT (default: {VOCABULARY_SIZE})",
     )  # fmt: skip
 
 
@@ -131,16 +136,17 @@ def _add_training_options(group):
     add("--learning-rate", **number, help=f"peak rate (default: the optimiser's: {usual})")
     add("--schedule", choices=SCHEDULES, help="of the rate (default: the optimiser's)")
     add(
-        "--warmup-steps", type=arguments.count, default=defaults.warmup_steps, metavar="N",
-        help="linear rise before the cosine; at most a tenth of all steps",
+        "--warmup-steps", type=arguments.count, metavar="N",
+        help="linear rise before the cosine; at most a tenth of all steps "
+        f"(default: {defaults.warmup_steps})",
     )  # fmt: skip
     add(
-        "--final-rate", type=arguments.share, default=defaults.final_rate, metavar="X",
-        help="share of the peak that the cosine ends at",
+        "--final-rate", type=arguments.share, metavar="X",
+        help=f"share of the peak that the cosine ends at (default: {defaults.final_rate})",
     )  # fmt: skip
     add(
-        "--weight-decay", type=arguments.share, default=defaults.weight_decay, metavar="X",
-        help="of AdamW, on matrices",
+        "--weight-decay", type=arguments.share, metavar="X",
+        help=f"of AdamW, on matrices (default: {defaults.weight_decay})",
     )  # fmt: skip
     add("--clip-norm", **number, default=defaults.clip_norm, help="bound of the global norm")
     add(
@@ -152,8 +158,8 @@ def _add_training_options(group):
         help="where lanes begin from zero state; inference does at each sentence",
     )  # fmt: skip
     add(
-        "--reset-rate", type=arguments.fraction, default=defaults.reset_rate, metavar="X",
-        help="probability of a random reset, a lane and step",
+        "--reset-rate", type=arguments.fraction, metavar="X",
+        help=f"probability of a random reset, a lane and step (default: {defaults.reset_rate})",
     )  # fmt: skip
     add(
         "--precision", choices=PRECISIONS, default="float32",
@@ -198,6 +204,6 @@ def _filters(text):
         pairs = tuple(tuple(int(n) for n in pair.split(":")) for pair in text.split(","))
     except ValueError:
         pairs = ()
-    if not pairs or any(len(pair) != 2 for pair in pairs):
+    if not pairs or any(len(pair) != 2 or min(pair) < 1 for pair in pairs):
         raise argparse.ArgumentTypeError(f"must look like 1:32,2:64, not {text!r}")
     return pairs

@@ -1,6 +1,7 @@
 """Does what `keras_elmo-train bilm` was asked: reads, plans, trains and reports."""
 
 import dataclasses
+import errno
 import glob
 import hashlib
 import itertools
@@ -27,7 +28,7 @@ from keras_elmo.pretraining.initialization import initialize, load_source
 from keras_elmo.pretraining.language_model import BidirectionalLanguageModel
 from keras_elmo.pretraining.log import NAME as LOG
 from keras_elmo.pretraining.machines import is_first, make_strategy
-from keras_elmo.pretraining.options import TrainingOptions
+from keras_elmo.pretraining.options import OPTIMIZERS, TrainingOptions
 from keras_elmo.pretraining.run import CHECKPOINTS, LAST, Run, RunOptions
 from keras_elmo.pretraining.softmax import make_softmax
 from keras_elmo.pretraining.trainer import Trainer
@@ -39,8 +40,8 @@ PRECISIONS = {
     "float16": "mixed_float16",
 }
 MODEL_DEFAULTS = BiLMConfig(
-    lstm_dim=1024,
-    projection_dim=128,
+    lstm_dim=512,
+    projection_dim=256,
     n_layers=2,
     cell_clip=3.0,
     proj_clip=3.0,
@@ -51,6 +52,8 @@ MODEL_DEFAULTS = BiLMConfig(
     activation="relu",
     tokenizer="words",
 )
+VOCABULARY_SIZE = 20_000
+NO_SPACE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 OUTPUT_FILES = (*MODEL_FILES, LOG, CHECKPOINTS, LAST)
 
 
@@ -71,7 +74,14 @@ def pretrain(args):
             "with --resume",
             status=1,
         ) from None
-    except (FloatingPointError, ValueError, TypeError, OSError) as error:
+    except OSError as error:
+        if error.errno not in NO_SPACE:
+            raise UserError(str(error)) from None
+        raise UserError(
+            f"{args.output}: {error.strerror}. What was written before is kept; free space and go "
+            "on with --resume"
+        ) from None
+    except (FloatingPointError, ValueError, TypeError) as error:
         raise UserError(str(error)) from None
 
 
@@ -104,6 +114,7 @@ class _Corpus:
 
 def _prepare(args, strategy):
     """Everything that can be wrong is found here, before the first step."""
+    _check_use(args)
     paths = _find(args.text)
     held_out_paths = _find_held_out(args, paths)
     check_output(args.output, args.overwrite or args.resume, OUTPUT_FILES)
@@ -139,6 +150,35 @@ def _prepare(args, strategy):
     return run, corpus
 
 
+def _check_use(args):
+    """Options that would have no effect are a misunderstanding, and so are errors."""
+    schedule = args.schedule or OPTIMIZERS[args.optimizer][1]
+    uses = (
+        ("--held-out-sentences", args.held_out_sentences, args.held_out, "--held-out"),
+        ("--patience", args.patience, args.held_out, "--held-out"),
+        ("--init-vocabulary", args.init_vocabulary, args.init_from, "--init-from"),
+        ("--vocabulary-size", args.vocabulary_size, not args.vocabulary, "no --vocabulary"),
+        ("--reset-rate", args.reset_rate, args.resets == "random", "--resets random"),
+        ("--warmup-steps", args.warmup_steps, schedule == "cosine", "--schedule cosine"),
+        ("--final-rate", args.final_rate, schedule == "cosine", "--schedule cosine"),
+        ("--weight-decay", args.weight_decay, args.optimizer == "adamw", "--optimizer adamw"),
+    )
+    for option, value, useful, needed in uses:
+        if value is not None and not useful:
+            raise UserError(
+                f"{option} has a meaning with {needed} only; give that, or leave it out"
+            )
+    _check_tensorboard(args.tensorboard)
+
+
+def _check_tensorboard(place):
+    """The first part of the path that exists must be a directory to write in."""
+    while place and not os.path.exists(place):
+        place = os.path.dirname(place) or "."
+    if place and not (os.path.isdir(place) and os.access(place, os.W_OK)):
+        raise UserError(f"--tensorboard: {place} is no directory that can be written in; give one")
+
+
 def _say_nothing(*args, **kwargs):
     """`print` of the machines that do not report."""
 
@@ -149,7 +189,8 @@ def _find(patterns):
         found = sorted(glob.glob(pattern)) or [pattern]
         for path in found:
             if not os.path.isfile(path):
-                raise UserError(f"{path}: no such file; give text files, one sentence a line")
+                what = "is a directory" if os.path.isdir(path) else "no such file"
+                raise UserError(f"{path}: {what}; give text files, one sentence a line")
             if not os.access(path, os.R_OK):
                 raise UserError(f"{path}: cannot be read; check its permissions")
         paths.extend(path for path in found if path not in paths)
@@ -171,10 +212,13 @@ def _newest_checkpoint(args, say):
         return None
     checkpoint, damaged = Checkpoints(os.path.join(args.output, CHECKPOINTS)).newest()
     for path, reason in damaged:
-        say(f"{path} is damaged ({reason}); the one before it is taken", file=sys.stderr)
+        say(f"{path} is damaged ({reason}); the one before it is looked at", file=sys.stderr)
     if checkpoint is None:
         if damaged:
-            raise UserError(f"{args.output}: no whole checkpoint is left; start a new run")
+            raise UserError(
+                f"{args.output}: no whole checkpoint is left; start a new run, or go on from the "
+                f"model in it with --init-from {args.output} --output ANOTHER"
+            )
         say(f"no checkpoint in {args.output}: starting at the beginning", flush=True)
     return checkpoint
 
@@ -188,12 +232,19 @@ def _read_held_out(args, paths):
 
 
 def _read_corpus(args, paths):
-    vocabulary = Vocabulary.read(args.vocabulary) if args.vocabulary else None
+    vocabulary = _read_vocabulary(args)
     counts = count_corpus(paths, args.tokenizer)
     if not counts.sentences:
         raise UserError(f"{paths[0]}: the text must hold at least one sentence, found none")
     if vocabulary is None:
-        vocabulary = Vocabulary.build(counts.words, max_size=args.vocabulary_size)
+        vocabulary = Vocabulary.build(
+            counts.words, max_size=args.vocabulary_size or VOCABULARY_SIZE
+        )
+    elif not any(word in vocabulary for word in counts.words):
+        raise UserError(
+            f"--vocabulary {args.vocabulary} holds no word of the text; give a file of one word a "
+            "line, cut as the text is"
+        )
     elif finding := vocabulary.out_of_order(counts.words):
         print(
             f"warning: {args.vocabulary}: {finding}. The adaptive and the sampled softmax expect "
@@ -201,6 +252,17 @@ def _read_corpus(args, paths):
             file=sys.stderr,
         )
     return _Corpus(tuple(paths), counts, vocabulary)
+
+
+def _read_vocabulary(args):
+    if args.vocabulary is None:
+        return None
+    try:
+        return Vocabulary.read(args.vocabulary)
+    except OSError as error:
+        raise UserError(
+            f"--vocabulary {args.vocabulary}: {error.strerror}; give a file of one word a line"
+        ) from None
 
 
 def _make_model(args, vocabulary, source):
@@ -258,6 +320,7 @@ def _training_options(args, corpus, strategy):
     steps = args.steps or round(args.epochs * corpus.counts.positions / (lanes * args.window))
     names = [field.name for field in dataclasses.fields(TrainingOptions)]
     given = {name: getattr(args, name) for name in names if name != "steps"}
+    given = {name: value for name, value in given.items() if value is not None}
     return TrainingOptions(steps=max(1, steps), **given)
 
 
@@ -271,7 +334,9 @@ def _settings(args, model, options, paths, held_out_paths, strategy):
         "model": model.bilm.config.to_options(),
         "softmax": model.softmax.kind,
         "init_from": args.init_from and os.path.basename(os.path.normpath(args.init_from)),
-        "words": hashlib.sha256("\n".join(model.vocabulary.words).encode()).hexdigest(),
+        "words to predict (sha256)": hashlib.sha256(
+            "\n".join(model.vocabulary.words).encode()
+        ).hexdigest(),
     }
     names = (
         "held_out_sentences", "tokenizer", "vocabulary_size", "samples", "dropout", "precision",

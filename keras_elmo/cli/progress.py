@@ -14,7 +14,7 @@ except ImportError:  # not on Windows
 
 def print_plan(run, corpus):
     """Prints what will be done and what it costs, as a few steps show, which are taken back."""
-    seconds = None if run.finished else run.measure()
+    seconds = None if run.finished or run.out_of_patience else run.measure()
     if not run.writes:
         return
     counts, trainer = corpus.counts, run.trainer
@@ -50,6 +50,13 @@ def show_training(run):
     """Shows the run's progress; returns the exit status."""
     if run.finished:
         _say(run, f"{run.options.output}: all {run.trainer.done:,} steps are done already")
+        return 0
+    if run.out_of_patience:
+        _say(
+            run,
+            f"{run.options.output}: ended after step {run.trainer.done:,} already, no better "
+            f"perplexity in {run.without_gain} evaluations; a larger --patience goes on",
+        )
         return 0
     name = "sampled training loss" if run.trainer.model.softmax.kind == "sampled" else "loss"
     steps = run.trainer.options.steps

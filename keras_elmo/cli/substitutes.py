@@ -31,7 +31,11 @@ def add_parser(subparsers):
     sentence.add_argument("--text", help="a sentence, split by the model's tokenizer")
     sentence.add_argument("--tokens", metavar="TEXT", help="a sentence, split at spaces only")
     parser.add_argument(
-        "--position", type=int, required=True, metavar="N", help="place of the word, from 0"
+        "--position",
+        type=arguments.count,
+        required=True,
+        metavar="N",
+        help="place of the word, from 0",
     )
     parser.add_argument(
         "-k", type=arguments.positive_int, default=10, metavar="N", help="how many words"
@@ -49,6 +53,8 @@ def run(args):
         found = model.predict_words(tokens, args.position, args.k)
     except ValueError as error:
         raise UserError(f"--position {args.position} of {tokens}: {error}") from None
+    if not found:
+        raise UserError("the model's vocabulary holds no words, only its marks; take another model")
     rows = [(*substitute, substitute.probability) for substitute in found]
     write_lines(record_lines(args.format, FIELDS, rows), args.output)
     return 0

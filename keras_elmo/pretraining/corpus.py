@@ -14,6 +14,8 @@ import tensorflow as tf
 from keras_elmo.text.tokenize import tokenize
 
 LINES_AT_ONCE = 4096
+BYTES_AT_ONCE = 1 << 20
+GZIP_MAGIC = b"\x1f\x8b"
 
 
 def read_lines(paths):
@@ -41,6 +43,11 @@ def _lines_of(path):
             for number, raw in enumerate(file, start=1):
                 line = raw.removeprefix(b"\xef\xbb\xbf") if number == 1 else raw
                 line = line.rstrip(b"\r\n")
+                if number == 1 and line.startswith(GZIP_MAGIC):
+                    raise ValueError(
+                        f"{path} must be text, or gzip with a name that ends in .gz. Received: "
+                        "gzip under another name. Rename it."
+                    )
                 line.decode("utf-8")
                 if line.strip():
                     yield line
@@ -112,9 +119,21 @@ def read_sentences(paths, tokenizer):
 
 
 def _token_lists(lines, tokenizer):
-    lines = iter(lines)
-    while chunk := list(itertools.islice(lines, LINES_AT_ONCE)):
+    for chunk in chunks_of(lines):
         yield from split_lines(chunk, tokenizer)
+
+
+def chunks_of(lines):
+    """Yield lists of lines, 4,096 of them or 1 MiB, whichever is reached first."""
+    chunk, size = [], 0
+    for line in lines:
+        chunk.append(line)
+        size += len(line)
+        if len(chunk) >= LINES_AT_ONCE or size >= BYTES_AT_ONCE:
+            yield chunk
+            chunk, size = [], 0
+    if chunk:
+        yield chunk
 
 
 def split_lines(lines, tokenizer):
@@ -133,13 +152,15 @@ class ShuffledLines:
         paths: sequence of paths, as in `read_lines`.
         n_lines: int, how many lines the files hold together (`CorpusCounts.lines`).
         seed: int.
-        buffer_size: int, lines held in memory.
+        buffer_size: int, lines held in memory at most.
+        buffer_bytes: int, their bytes at most.
     """
 
     paths: tuple
     n_lines: int
     seed: int
     buffer_size: int = 200_000
+    buffer_bytes: int = 256 << 20
 
     def read(self, start=0):
         """Yield the lines from number `start` on, counted over all epochs.
@@ -162,13 +183,14 @@ class ShuffledLines:
 
     def _epoch(self, epoch):
         rng = random.Random(f"{self.seed}/{epoch}")
-        buffer = []
+        buffer, held = [], 0
         for line in read_lines(rng.sample(self.paths, len(self.paths))):
-            if len(buffer) < self.buffer_size:
-                buffer.append(line)
-                continue
-            place = rng.randrange(self.buffer_size)
-            yield buffer[place]
-            buffer[place] = line
+            buffer.append(line)
+            held += len(line)
+            while len(buffer) > self.buffer_size or held > self.buffer_bytes:
+                place = rng.randrange(len(buffer))
+                buffer[place], buffer[-1] = buffer[-1], buffer[place]
+                held -= len(buffer[-1])
+                yield buffer.pop()
         rng.shuffle(buffer)
         yield from buffer

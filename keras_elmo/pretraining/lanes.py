@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from keras_elmo.pretraining.corpus import LINES_AT_ONCE, split_lines
+from keras_elmo.pretraining.corpus import chunks_of, split_lines
 
 BOUNDARY = b""
 
@@ -72,9 +72,9 @@ class Lanes:
         self._cut = begun.left.copy()
         self._queues = [collections.deque() for _ in self.own]
         self._lanes = [Windows([], [], [], []) for _ in self.own]
-        self._next_line = int(min(self._lines * n_lanes + np.array(self.own)))
-        self._stream = stream.read(self._next_line)
-        self._first_lines = self._lines.copy()
+        self._stream = stream
+        self._owners = collections.deque()
+        self._chunks = chunks_of(self._own_lines(self._lines.copy()))
 
     def __iter__(self):
         return self
@@ -112,16 +112,17 @@ class Lanes:
         slots.backward_targets.extend([*backward, BOUNDARY][first:])
 
     def _read_more(self):
-        lanes, lines = [], []
-        while len(lines) < LINES_AT_ONCE:
-            line = next(self._stream)
-            turn, lane = divmod(self._next_line, self.n_lanes)
-            self._next_line += 1
-            if lane in self.own and turn >= self._first_lines[lane - self.own.start]:
-                lanes.append(lane - self.own.start)
-                lines.append(line)
-        for lane, tokens in zip(lanes, split_lines(lines, self.tokenizer), strict=True):
-            self._queues[lane].append(tokens)
+        for tokens in split_lines(next(self._chunks), self.tokenizer):
+            self._queues[self._owners.popleft()].append(tokens)
+
+    def _own_lines(self, first_lines):
+        """Yields the own lanes' lines from their first ones on; `_owners` gets the lane of each."""
+        start = int(min(first_lines * self.n_lanes + np.array(self.own)))
+        for number, line in enumerate(self._stream.read(start), start=start):
+            turn, lane = divmod(number, self.n_lanes)
+            if lane in self.own and turn >= first_lines[lane - self.own.start]:
+                self._owners.append(lane - self.own.start)
+                yield line
 
     def _take(self, field):
         batch = np.empty((len(self.own), self.window), dtype=object)

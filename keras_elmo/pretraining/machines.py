@@ -25,7 +25,7 @@ def make_strategy(name="auto"):
     """
     if name not in STRATEGIES:
         raise ValueError(f"`strategy` must be one of {STRATEGIES}. Received: {name!r}.")
-    cluster = _cluster()
+    cluster = _cluster() if name in ("auto", "multi-worker") else {}
     if name == "multi-worker" and not cluster:
         raise ValueError(
             "The strategy 'multi-worker' needs the environment variable TF_CONFIG, which names "
@@ -53,9 +53,12 @@ def _cluster():
     if not text:
         return {}
     try:
-        cluster = json.loads(text).get("cluster", {})
+        config = json.loads(text)
+        cluster = config.get("cluster", {})
         machines = sum(len(tasks) for tasks in cluster.values())
-    except (ValueError, AttributeError, TypeError):
+        if machines > 1:
+            _check_task(cluster, config["task"])
+    except (ValueError, AttributeError, TypeError, LookupError):
         raise ValueError(
             "The environment variable TF_CONFIG must hold JSON as "
             '\'{"cluster": {"worker": ["host:port", ...]}, '
@@ -63,3 +66,13 @@ def _cluster():
             f"Received: {text!r}. Correct it, or unset it to train on this machine alone."
         ) from None
     return cluster if machines > 1 else {}
+
+
+def _check_task(cluster, task):
+    """Raises one of several errors where this machine's task or an address is no such thing."""
+    for address in (address for tasks in cluster.values() for address in tasks):
+        host, port = address.rsplit(":", 1)
+        if not host.strip() or not 0 < int(port) < 2**16:
+            raise ValueError(address)
+    if not 0 <= int(task["index"]) < len(cluster[task["type"]]):
+        raise IndexError(task["index"])

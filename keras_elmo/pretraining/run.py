@@ -103,11 +103,11 @@ class Run:
         Raises:
             ValueError: the settings differ; all that do are listed.
         """
-        earlier = checkpoint.notes["settings"]
+        earlier, now = _flat(checkpoint.notes["settings"]), _flat(self.settings)
         differing = [
-            f"`{name}` was {earlier.get(name)!r}, now {self.settings.get(name)!r}"
-            for name in {**earlier, **self.settings}
-            if earlier.get(name) != self.settings.get(name)
+            f"`{name}` was {earlier.get(name)!r}, now {now.get(name)!r}"
+            for name in {**earlier, **now}
+            if earlier.get(name) != now.get(name)
         ]
         if differing:
             raise ValueError(
@@ -145,7 +145,7 @@ class Run:
             OSError: a file could not be written; what was there is kept.
         """
         log = self._make_log()
-        results, ended = [], self.finished
+        results, ended = [], self.finished or self.out_of_patience
         with log or contextlib.nullcontext():
             while not ended:
                 results.append(self.trainer.step(self.stop))
@@ -163,6 +163,12 @@ class Run:
     def finished(self):
         """Whether the last step is taken."""
         return self.trainer.done >= self.trainer.options.steps
+
+    @property
+    def out_of_patience(self):
+        """Whether as many evaluations as `patience` brought nothing better."""
+        patience = self.options.patience
+        return patience is not None and self.without_gain >= patience
 
     def _is_ended(self, result):
         """Whether the step was the last one: what is asked of one machine holds for all."""
@@ -190,7 +196,7 @@ class Run:
         self.without_gain = 0 if best else self.without_gain + 1
         if best:
             self.best = evaluation.combined
-        if self.options.patience and self.without_gain >= self.options.patience:
+        if self.out_of_patience:
             self.stop = max(self.stop, OUT_OF_PATIENCE)
         return evaluation, best
 
@@ -258,3 +264,12 @@ class Run:
         seconds = (time.perf_counter() - begin) / steps
         self.trainer.restore(before)
         return seconds
+
+
+def _flat(settings, prefix=""):
+    """A dict of dicts as one dict, with names as `model.lstm.dim`."""
+    flat = {}
+    for name, value in settings.items():
+        name = f"{prefix}{name}"
+        flat |= _flat(value, f"{name}.") if isinstance(value, dict) else {name: value}
+    return flat

@@ -207,7 +207,10 @@ class Vocabulary:
 def _read_lines(path):
     data = Path(path).read_bytes().removeprefix(b"\xef\xbb\xbf")
     if not data:
-        raise ValueError(f"The vocabulary file {path} is empty. {_HOW_TO_BUILD}")
+        raise ValueError(
+            f"The vocabulary file {path} is empty. It must hold {', '.join(SPECIALS)}. "
+            f"{_HOW_TO_BUILD}"
+        )
     lines = data.removesuffix(b"\n").split(b"\n")
     return [_read_line(line, f"line {n} of {path}") for n, line in enumerate(lines, start=1)]
 

@@ -122,6 +122,19 @@ def poor_vocabulary(files):
     (files / "vocab.txt").write_text("<S>\n</S>\nthe\n")
 
 
+def foreign_vocabulary(files):
+    (files / "vocab.txt").write_text("<S>\n</S>\n<UNK>\nthe cat\n")
+
+
+def text_folder(files):
+    (files / "a.txt").unlink()
+    (files / "a.txt").mkdir()
+
+
+def unnamed_gzip(files):
+    (files / "a.txt").write_bytes((files / "b.txt.gz").read_bytes())
+
+
 def full_output(files):
     (files / "out").mkdir()
     (files / "out" / "mine.txt").write_text("keep me")
@@ -144,6 +157,25 @@ FAULTS = {
     "nothing to start from": (None, ["--init-from", "nowhere"], "nowhere"),
     "cluster": (None, ["--strategy", "multi-worker"], "TF_CONFIG"),
     "threads": (None, ["--threads", "1"], "run the command by itself"),
+    "patience": (None, ["--patience", "2"], "--patience has a meaning with --held-out only"),
+    "held-out sentences": (None, ["--held-out-sentences", "2"], "with --held-out only"),
+    "words of nothing": (None, ["--init-vocabulary", "a.txt"], "with --init-from only"),
+    "reset rate": (None, ["--reset-rate", "0.5"], "with --resets random only"),
+    "warm-up": (None, ["--optimizer", "adagrad", "--warmup-steps", "5"], "--schedule cosine only"),
+    "decay": (None, ["--optimizer", "adam", "--weight-decay", "0.1"], "--optimizer adamw only"),
+    "two sizes": (
+        foreign_vocabulary,
+        ["--vocabulary", "vocab.txt", "--vocabulary-size", "9"],
+        "with no --vocabulary only",
+    ),
+    "other words": (foreign_vocabulary, ["--vocabulary", "vocab.txt"], "holds no word of the text"),
+    "no vocabulary": (None, ["--vocabulary", "missing.txt"], "--vocabulary missing.txt: No such"),
+    "vocabulary folder": (None, ["--vocabulary", "."], "--vocabulary .: Is a directory"),
+    "text folder": (text_folder, [], "is a directory"),
+    "gzip under another name": (unnamed_gzip, [], "Rename it"),
+    "empty filters": (None, ["--filters", "0:8"], "must look like 1:32,2:64"),
+    "events in a file": (None, ["--tensorboard", "held-out.txt/events"], "is no directory"),
+    "to go on or not": (None, ["--resume", "--overwrite"], "not allowed with argument"),
     "full output": (full_output, ["--overwrite"], "holds other files (mine.txt)"),
 }
 
@@ -196,7 +228,8 @@ def test_full_disk_keeps_the_last_checkpoint(files, capsys, monkeypatch):
 
     monkeypatch.setattr(np, "savez", savez)
     assert run(files, *options) == 2
-    assert "No space left on device" in capsys.readouterr().err.splitlines()[-1]
+    error = capsys.readouterr().err.splitlines()[-1]
+    assert "out: No space left on device" in error and "free space and go on" in error
     names = [path.name for path in (files / "out" / "checkpoints").iterdir()]
     assert sorted(names) == ["step-000000005.npz", "step-000000010.npz"]
     monkeypatch.setattr(np, "savez", real)
@@ -260,3 +293,27 @@ def test_vocabulary_that_is_not_by_frequency_is_warned_of(files, capsys):
     options = [*SMALL, "--steps", "1", "--vocabulary", str(files / "vocab.txt")]
     assert main(["bilm", str(files / "c.txt"), "--output", str(files / "out"), *options]) == 0
     assert "vocab.txt: the first 4 of the 37 vocabulary words" in capsys.readouterr().err
+
+
+def test_out_of_patience_is_the_end(files, capsys):
+    options = [*SMALL, "--steps", "40", "--evaluate-every", "5", "--learning-rate", "1e-9"]
+    options += ["--held-out", str(files / "held-out.txt")]
+    assert run(files, *options, "--patience", "1") == 0
+    before = contents(files / "out")
+    capsys.readouterr()
+    assert run(files, *options, "--patience", "1", "--resume") == 0
+    assert "a larger --patience goes on" in capsys.readouterr().out
+    assert contents(files / "out") == before
+    assert run(files, *options, "--patience", "99", "--resume") == 0
+    assert contents(files / "out") != before
+
+
+def test_changed_options_are_listed_by_name(files, capsys):
+    assert run(files, *SMALL, "--steps", "2") == 0
+    capsys.readouterr()
+    options = [*SMALL, "--lstm-dim", "8", "--vocabulary-size", "4", "--steps", "2", "--resume"]
+    assert run(files, *options) == 2
+    error = capsys.readouterr().err.splitlines()[-1]
+    assert "`model.lstm.dim` was 12, now 8" in error
+    assert "`vocabulary_size` was None, now 4" in error
+    assert "`words to predict (sha256)`" in error and "char_cnn" not in error

@@ -4,7 +4,10 @@ import itertools
 import pytest
 
 from keras_elmo.pretraining.corpus import (
+    BYTES_AT_ONCE,
+    LINES_AT_ONCE,
     ShuffledLines,
+    chunks_of,
     count_corpus,
     read_lines,
     read_sentences,
@@ -86,3 +89,23 @@ def test_text_that_changed_since_it_was_counted(tmp_path, counted):
     _, paths = two_files(tmp_path)
     with pytest.raises(ValueError, match=f"as it was counted, {counted} lines. Received 200 lines"):
         take(ShuffledLines(paths, counted, seed=1), 500)
+
+
+def test_lines_are_cut_by_count_and_by_bytes():
+    short = [b"a"] * (LINES_AT_ONCE + 1)
+    assert [len(chunk) for chunk in chunks_of(short)] == [LINES_AT_ONCE, 1]
+    long = [b"a" * (BYTES_AT_ONCE - 1)] * 3
+    assert [len(chunk) for chunk in chunks_of(long)] == [2, 1]
+    assert list(chunks_of([])) == []
+
+
+def test_long_lines_bound_the_buffer(tmp_path):
+    lines = [b"%03d" % n * 10 for n in range(100)]
+    path = write(tmp_path / "a.txt", b"\n".join(lines))
+    read = []
+    stream = ShuffledLines((path,), 100, 1, buffer_bytes=90)
+    for place, line in enumerate(itertools.islice(stream.read(), 100)):
+        assert lines.index(line) <= place + 3  # three of them fit
+        read.append(line)
+    assert sorted(read) == lines and read != lines
+    assert take(ShuffledLines((path,), 100, 1, buffer_bytes=1), 100) == lines

@@ -48,7 +48,20 @@ def test_without_a_cluster_it_is_the_device_that_is_there(monkeypatch, config):
         make_strategy("multi-worker")
 
 
-@pytest.mark.parametrize("config", ["{", "[]", '{"cluster": 3}', '{"cluster": {"worker": 3}}'])
+TWO = '{"cluster": {"worker": ["a:1", "b:2"]}, "task": '
+
+
+@pytest.mark.parametrize(
+    "config",
+    [
+        "{", "[]", '{"cluster": 3}', '{"cluster": {"worker": 3}}',
+        '{"cluster": {"worker": ["a:1", "b:1"]}}', TWO + "{}}", TWO + '{"type": "worker"}}',
+        TWO + '{"type": "worker", "index": 2}}', TWO + '{"type": "boss", "index": 0}}',
+        TWO.replace("b:2", "b") + '{"type": "worker", "index": 0}}',
+        TWO.replace("b:2", "b:port") + '{"type": "worker", "index": 0}}',
+        TWO.replace("b:2", "b:70000") + '{"type": "worker", "index": 0}}',
+    ],
+)  # fmt: skip
 def test_bad_tf_config(monkeypatch, config):
     monkeypatch.setenv("TF_CONFIG", config)
     with pytest.raises(ValueError, match="must hold JSON as .*Received"):
