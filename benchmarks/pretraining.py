@@ -142,11 +142,10 @@ def time_parts(trainer):
         return tf.reduce_sum(tf.square(tf.stack(tops)))
 
     def predict(vectors):
-        targets = model._target_ids(windows.forward_targets, windows.backward_targets)
-        nats = [
-            model._nats(x, ids, seed) for x, ids in zip(tf.unstack(vectors), targets, strict=True)
-        ]
-        return tf.reduce_mean(tf.stack(nats))
+        targets = tf.stack(
+            list(model._target_ids(windows.forward_targets, windows.backward_targets))
+        )
+        return tf.reduce_mean(model._nats(vectors, targets, seed))
 
     zeros = [tf.zeros(variable.shape) for variable in model.trainable_variables]
     return {

@@ -48,22 +48,23 @@ class BidirectionalLanguageModel(keras.layers.Layer):
             the states after the windows.
         """
         inputs = Directions(windows.forward_inputs, windows.backward_inputs)
-        targets = Directions(*self._target_ids(windows.forward_targets, windows.backward_targets))
+        targets = self._target_ids(windows.forward_targets, windows.backward_targets)
         vectors = self._input_vectors(inputs)
-        losses, new_states = [], []
+        tops, new_states = [], []
         for direction, stack in enumerate(self._stacks()):
             words = inputs[direction]
-            own_seed = _fold_in(seed, direction)
             outputs, state = stack(
                 vectors[direction],
                 initial_states=states[direction],
                 resets=words == "" if resets is None else resets,
-                seed=own_seed,
+                seed=_fold_in(seed, direction),
             )
-            nats = self._nats(outputs[-1], targets[direction], own_seed)
-            losses.append(tf.reduce_mean(nats))
+            tops.append(outputs[-1])
             new_states.append(state)
-        return Directions(*losses), Directions(*new_states)
+        # Both directions at once: one sample, and products of twice the rows.
+        nats = self._nats(tf.stack(tops), tf.stack(list(targets)), _fold_in(seed, len(tops)))
+        losses = tf.reduce_mean(nats, axis=[1, 2])
+        return Directions(*tf.unstack(losses)), Directions(*new_states)
 
     def sentence_losses(self, tokens):
         """Negative log-likelihoods of whole sentences, each from zero states.

@@ -17,8 +17,13 @@ class _Reduced:
         return list(grads_and_vars)
 
     def _clip_gradients(self, gradients):
-        # As Keras does it, but without an array of squares for each weight.
-        return tf.clip_by_global_norm(gradients, self.global_clipnorm)[0]
+        # As Keras does it, but without an array of squares, and scaled only where it must be.
+        norm = tf.linalg.global_norm(gradients)
+        return tf.cond(
+            norm > self.global_clipnorm,
+            lambda: tf.clip_by_global_norm(gradients, self.global_clipnorm, norm)[0],
+            lambda: gradients,
+        )
 
 
 class _Fused(_Reduced):

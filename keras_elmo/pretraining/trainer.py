@@ -88,11 +88,10 @@ class Trainer:
         begin = time.perf_counter()
         windows = next(self._pipeline)
         waited = time.perf_counter() - begin
-        rate = float(self.optimizer.learning_rate)
         values, self._states = self._step(
             windows, self._states, tf.constant(self.done), tf.constant(float(stop))
         )
-        forward, backward, stops = values.numpy().tolist()
+        forward, backward, rate, stops = values.numpy().tolist()
         self.done += 1
         if not math.isfinite(forward + backward):
             raise FloatingPointError(
@@ -104,7 +103,7 @@ class Trainer:
         return StepResult(self.done, rate, forward, backward, seconds, waited, stop)
 
     def _distributed_step(self, windows, states, step, stop):
-        """One step of all replicas; gives their mean losses and wish to stop, and the states."""
+        """One step of all replicas; gives the means of their values, and the states."""
         values, states = self.strategy.run(self._replica_step, (windows, states, step, stop))
         return self.strategy.reduce(tf.distribute.ReduceOp.MEAN, values, axis=None), states
 
@@ -118,8 +117,9 @@ class Trainer:
         gradients = tape.gradient(loss, [variable.value for variable in self._variables])
         gradients = [tf.convert_to_tensor(gradient) for gradient in gradients]
         gradients = replicas.all_reduce(tf.distribute.ReduceOp.MEAN, gradients)
+        rate = tf.cast(self.optimizer.learning_rate, tf.float32)
         self.optimizer.apply(gradients, self._variables)
-        return tf.stack([losses.forward, losses.backward, stop]), states
+        return tf.stack([losses.forward, losses.backward, rate, stop]), states
 
     def _resets(self, seed):
         """The positions that begin from zero states; None where each sentence does."""

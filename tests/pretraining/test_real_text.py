@@ -4,6 +4,7 @@ import collections
 import itertools
 import math
 
+import keras
 import numpy as np
 import pytest
 from tiny_text import write_lines
@@ -18,6 +19,7 @@ from keras_elmo.pretraining.trainer import Trainer
 from keras_elmo.text.vocabulary import Vocabulary
 
 pytestmark = pytest.mark.slow
+STEPS = 600
 CONFIG = BiLMConfig(
     lstm_dim=96, projection_dim=32, n_layers=2, cell_clip=3.0, proj_clip=3.0,
     use_skip_connections=True, char_dim=8, filters=((1, 16), (2, 16), (3, 32)), n_highway=1,
@@ -47,15 +49,16 @@ def test_both_directions_fall_below_unigrams_on_held_out_text(shared, tmp_path, 
     held_out = list(itertools.islice(read_sentences([corpus / "valid.txt.gz"], "space"), 300))
     counts = count_corpus(paths, "space")
     vocabulary = Vocabulary.build(counts.words, max_size=2000)
+    keras.utils.set_random_seed(1)
     model = BidirectionalLanguageModel(
         BiLM(CONFIG, frozen=False), make_softmax("adaptive", len(vocabulary), 32), vocabulary
     )
     options = TrainingOptions(
-        steps=500, batch_size=64, window=10, learning_rate=5e-3, resets=resets, reset_rate=0.2
+        steps=STEPS, batch_size=64, window=10, learning_rate=5e-3, resets=resets, reset_rate=0.2
     )
     trainer = Trainer(model, options, ShuffledLines(paths, counts.lines, 1), "space")
     unigrams = unigram_perplexity(vocabulary, counts, held_out)
-    for _ in range(500):
+    for _ in range(STEPS):
         trainer.step()
     found = evaluate(model, held_out)
     assert found.forward < 0.9 * unigrams
