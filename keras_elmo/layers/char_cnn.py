@@ -7,7 +7,7 @@ from keras_elmo.layers.freezable import FreezableLayer
 from keras_elmo.layers.precision import matmul, product_dtype
 from keras_elmo.layers.row_counts import pad_rows
 
-LENGTHS = (6, 8, 10, 12, 16)  # bytes with the word's marks; most English words have at most 8
+LENGTHS = (6, 7, 8, 9, 10, 12, 16)  # bytes with the word's marks; most English words have at most 8
 
 
 @keras.saving.register_keras_serializable(package="keras_elmo")

@@ -56,7 +56,7 @@ def test_words_of_all_lengths_come_back_in_their_order():
     ids[7] = 0
     np.testing.assert_allclose(layer(ids), by_hand(layer, ids), atol=1e-5)
     groups = layer._rows_by_length(ids)
-    assert all(len(rows) > 1 for rows in groups)
+    assert all(len(rows) for rows in groups)
     assert sorted(np.concatenate(groups)) == list(range(40))
     assert layer(ids[:0]).shape == (0, 6)
 
