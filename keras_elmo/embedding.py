@@ -92,7 +92,7 @@ class ELMoEmbedding(keras.layers.Layer):
 
     >>> layer = ELMoEmbedding(output="elmo")
     >>> layer(["free entry now", ""]).shape
-    TensorShape([2, 3, 256])
+    TensorShape([2, 3, 512])
 
     Source: the `default` and `tokens` signatures of TF-Hub's `elmo` module; `Elmo` of AllenNLP.
     """

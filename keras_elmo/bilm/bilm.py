@@ -62,7 +62,7 @@ class BiLM(keras.layers.Layer):
     Example:
         >>> bilm = BiLM.load("english-small")
         >>> bilm.embed_tokens(tf.ragged.constant([["I", "agree"]])).layers.shape
-        TensorShape([1, 3, 4, 256])
+        TensorShape([1, 3, 4, 512])
 
     Source: `allenai/bilm-tf`, `BidirectionalLanguageModelGraph`.
     """

@@ -96,7 +96,7 @@ def test_changed_text_is_found(uninterrupted, tmp_path):
     with open(tmp_path / "text.txt", "a") as file:
         file.write("\none more cat")
     _, error = finish(start(tmp_path, "out", *options, "--resume"), 2)
-    assert "`text` was" in error and "`words` was" in error
+    assert "`text` was" in error and "`words to predict (sha256)` was" in error
 
 
 def test_finished_run_has_nothing_to_resume(uninterrupted):

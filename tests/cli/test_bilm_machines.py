@@ -89,7 +89,9 @@ def test_a_machine_that_is_gone_ends_the_others_with_a_line(tmp_path):
     pair[1].kill()
     pair[1].communicate()
     _, error = finish(pair[0], 1)
-    assert "another machine has gone" in error and "Traceback" not in error
+    # Behind the line Python may complain of TensorFlow's thread pool, as the process ends.
+    before, line, _ = error.partition("keras_elmo-train bilm: error: another machine has gone")
+    assert line and "Traceback" not in before
 
 
 def test_machines_that_would_train_something_else_are_refused(tmp_path):
