@@ -9,14 +9,13 @@ The default sizes are those at which a published trainer was measured: LSTMs of 
 
 import argparse
 import glob
+import itertools
 import statistics
-import time
 
-import numpy as np
 import tensorflow as tf
+from arithmetic import PUBLISHED_FILTERS, gemm_rate, lstm_flops, time_call, word_flops
 
 from keras_elmo.bilm import BiLM, BiLMConfig
-from keras_elmo.layers.char_cnn import LENGTHS
 from keras_elmo.pretraining.corpus import ShuffledLines, count_corpus
 from keras_elmo.pretraining.language_model import BidirectionalLanguageModel, Directions
 from keras_elmo.pretraining.options import TrainingOptions
@@ -25,11 +24,10 @@ from keras_elmo.pretraining.trainer import Trainer
 from keras_elmo.text.vocabulary import Vocabulary
 from keras_elmo_launcher import keep_freed_memory
 
-PUBLISHED_FILTERS = ((1, 32), (2, 32), (3, 64), (4, 128), (5, 256), (6, 512), (7, 1024))
 SMALL_FILTERS = PUBLISHED_FILTERS[:5]
 PUBLISHED_TRAINER = 1105  # tokens/s on 2 cores, at the default sizes
 DTYPES = {"float32": "float32", "bfloat16": "mixed_bfloat16"}
-WARM_STEPS = 10
+WARM_STEPS = 70  # past the first blocks of the lanes, which are of different sizes
 
 
 def main():
@@ -44,18 +42,18 @@ def main():
     counts = count_corpus(paths, "words")
     trainer = make_trainer(args, paths, counts)
     results = measure_steps(trainer, args.steps)
-    seconds = statistics.median(result.seconds for result in results)
+    seconds = statistics.mean(result.seconds for result in results)
     waited = sum(result.waited for result in results) / sum(result.seconds for result in results)
     tokens_per_second = trainer.positions_per_step / seconds
     gemm = gemm_rate(args.precision)
-    work, distinct = arithmetic(trainer)
+    work, distinct = arithmetic(trainer, args.steps)
     print(
         f"lstm {args.lstm_dim}, projection {args.projection_dim}, softmax {args.softmax}, ", end=""
     )
     print(
         f"{args.batch_size} x {args.window}, {args.precision}, vocabulary {args.vocabulary_size:,}"
     )
-    print(f"tokens/s (median of {args.steps} steps)   {tokens_per_second:10,.0f}")
+    print(f"tokens/s (mean of {args.steps} steps)    {tokens_per_second:10,.0f}")
     ratio = tokens_per_second / PUBLISHED_TRAINER
     print(f"  of the published trainer's {PUBLISHED_TRAINER:,}  {ratio:10.2f}")
     print(f"distinct words a position         {distinct:10.2f}")
@@ -86,7 +84,7 @@ def parse():
     parser.add_argument("--batch-size", type=int, default=64)
     parser.add_argument("--window", type=int, default=20)
     parser.add_argument("--precision", choices=DTYPES, default="float32")
-    parser.add_argument("--steps", type=int, default=30, help="steps to time")
+    parser.add_argument("--steps", type=int, default=150, help="steps to time")
     parser.add_argument("--threads", type=int)
     return parser.parse_args()
 
@@ -152,7 +150,7 @@ def time_parts(trainer):
         "token encoder": _time_gradient(lambda _: encode(), vectors, model.bilm.token_encoder),
         "LSTMs": _time_gradient(recur, vectors, model.bilm.contextual_encoder),
         "softmax": _time_gradient(predict, vectors, model.softmax),
-        "optimiser": _time(
+        "optimiser": time_call(
             tf.function(lambda: trainer.optimizer.apply(zeros, model.trainable_variables))
         ),
     }
@@ -169,37 +167,25 @@ def _time_gradient(loss_of, vectors, layer):
         found = tape.gradient(loss, [*variables, vectors], unconnected_gradients="zero")
         return [tf.reduce_sum(tf.convert_to_tensor(gradient)) for gradient in found]
 
-    return _time(gradients)
+    return time_call(gradients)
 
 
-def _time(function, runs=15):
-    function()
-    seconds = []
-    for _ in range(runs):
-        begin = time.perf_counter()
-        function()
-        seconds.append(time.perf_counter() - begin)
-    return statistics.median(seconds)
-
-
-def arithmetic(trainer):
+def arithmetic(trainer, steps):
     """FLOP a token of the products in each part, forward and twice that backward.
+
+    Words are those of the steps that were timed.
 
     Returns:
         `(work, distinct)`: dict of part to FLOP, and distinct words a position.
     """
     config, softmax = trainer.model.bilm.config, trainer.model.softmax
-    windows = next(trainer._open_pipeline())
-    words = tf.unique(tf.reshape(tf.stack([windows[0], windows[2]]), [-1]))[0]
-    distinct = int(tf.size(words)) / trainer.positions_per_step
-    n_filters = sum(n for _, n in config.filters)
-    window = max(width for width, _ in config.filters) * config.char_dim
-    marked = np.minimum(tf.strings.length(words) + 2, config.max_characters_per_token)
-    bounds = np.array([*LENGTHS, config.max_characters_per_token])
-    windows_a_word = np.mean(np.minimum(bounds[np.searchsorted(bounds, marked)] + 1, bounds[-1]))
-    word = 2 * n_filters * config.projection_dim + 4 * config.n_highway * n_filters**2
-    word += 2 * windows_a_word * window * n_filters
-    cell = 4 * config.lstm_dim * 2 * config.projection_dim + config.lstm_dim * config.projection_dim
+    pipeline = trainer._open_pipeline()
+    batches = [
+        tf.unique(tf.reshape(tf.stack([windows[0], windows[2]]), [-1]))[0]
+        for windows in itertools.islice(iter(lambda: next(pipeline), None), WARM_STEPS + steps)
+    ]
+    words = tf.concat(batches[WARM_STEPS:], axis=0)
+    distinct = int(tf.size(words)) / trainer.positions_per_step / steps
     dim = config.projection_dim
     if softmax.kind == "adaptive":
         rows = [softmax.head.vocabulary_size * dim]
@@ -207,19 +193,11 @@ def arithmetic(trainer):
     else:
         rows = [(softmax.n_samples if softmax.kind == "sampled" else softmax.vocabulary_size) * dim]
     work = {
-        "token encoder": 3 * word * distinct,
-        "LSTMs": 3 * 2 * config.n_layers * 2 * cell,
+        "token encoder": 3 * word_flops(config, words) * distinct,
+        "LSTMs": 3 * lstm_flops(config),
         "softmax": 3 * 2 * 2 * sum(rows),
     }
     return work, distinct
-
-
-def gemm_rate(precision):
-    """FLOP/s of one large product in the products' dtype."""
-    dtype = tf.dtypes.as_dtype(precision)
-    a = tf.cast(tf.random.stateless_normal((2048, 512), [1, 2]), dtype)
-    b = tf.cast(tf.random.stateless_normal((512, 16384), [3, 4]), dtype)
-    return 2 * 2048 * 512 * 16384 / _time(tf.function(lambda: tf.matmul(a, b)))
 
 
 if __name__ == "__main__":

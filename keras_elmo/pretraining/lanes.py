@@ -6,8 +6,10 @@ from typing import NamedTuple
 import numpy as np
 
 from keras_elmo.pretraining.corpus import chunks_of, split_lines
+from keras_elmo.pretraining.filling import filling_order
 
 BOUNDARY = b""
+BLOCK_LINES = 64
 
 
 class Windows(NamedTuple):
@@ -34,24 +36,31 @@ class Position(NamedTuple):
     """Where lanes stand in their text.
 
     Attributes:
-        lines: int64 `(lanes,)`, lines that each lane has begun.
+        lines: int64 `(lanes,)`, lines before the block that a lane lays.
+        filled: int64 `(lanes,)`, positions of a window that were taken before that block.
+        laid: int64 `(lanes,)`, sentences of the block that windows hold, the last perhaps in part.
         left: int64 `(lanes,)`, positions of the last of them that no window has held yet.
     """
 
     lines: np.ndarray
+    filled: np.ndarray
+    laid: np.ndarray
     left: np.ndarray
 
     @classmethod
     def start(cls, n_lanes):
         """The position of lanes that have begun nothing."""
-        return cls(np.zeros(n_lanes, np.int64), np.zeros(n_lanes, np.int64))
+        return cls(*(np.zeros(n_lanes, np.int64) for _ in cls._fields))
 
 
 class Lanes:
     """Windows of some of the lanes that a stream of lines is dealt to.
 
     Line k of the stream belongs to lane `k % n_lanes`, whoever reads it, so several machines that
-    each read their own lanes see together what one machine sees that reads all.
+    each read their own lanes see together what one machine sees that reads all. A lane takes its
+    lines in blocks of at most `BLOCK_LINES` lines and about as many windows, and lays the
+    sentences of a block in the `filling_order`. The lanes' first blocks are of different sizes, or
+    all lanes would come at once to what the others left.
 
     Args:
         stream: ShuffledLines, or another with its `read(start)`.
@@ -67,53 +76,36 @@ class Lanes:
         self.window = window
         self.n_lanes = n_lanes
         self.own = range(n_lanes) if own is None else own
-        begun = Position.start(len(self.own)) if position is None else position
-        self._lines = begun.lines - (begun.left > 0)  # a line that was cut is read once more
-        self._cut = begun.left.copy()
-        self._queues = [collections.deque() for _ in self.own]
-        self._lanes = [Windows([], [], [], []) for _ in self.own]
         self._stream = stream
+        begun = Position.start(len(self.own)) if position is None else position
+        self._lanes = [
+            _Lane(window, -(-BLOCK_LINES * (number + 1) // n_lanes), *map(int, values))
+            for number, *values in zip(self.own, *begun, strict=True)
+        ]
         self._owners = collections.deque()
-        self._chunks = chunks_of(self._own_lines(self._lines.copy()))
+        self._chunks = chunks_of(self._own_lines(begun.lines.copy()))
+        for lane in self._lanes:
+            lane.go_on(self._read_more)
 
     def __iter__(self):
         return self
 
     def __next__(self):
         """The next Windows of the own lanes."""
-        for lane in range(len(self.own)):
-            self._fill(lane)
-        return Windows(*(self._take(field) for field in Windows._fields))
+        for lane in self._lanes:
+            lane.fill(self._read_more)
+        windows = [lane.take() for lane in self._lanes]
+        return Windows(*(_rows(field, self.window) for field in zip(*windows, strict=True)))
 
     @property
     def position(self):
         """The Position behind the last window."""
-        laid = np.array([len(lane.forward_inputs) for lane in self._lanes], np.int64)
-        return Position(self._lines + (self._cut > 0), laid + self._cut)
-
-    def _fill(self, lane):
-        slots = self._lanes[lane]
-        while len(slots.forward_inputs) < self.window:
-            while not self._queues[lane]:
-                self._read_more()
-            tokens = self._queues[lane].popleft()
-            self._lines[lane] += 1
-            if tokens:
-                self._lay(slots, tokens, self._cut[lane])
-            self._cut[lane] = 0
-
-    def _lay(self, slots, tokens, left):
-        """Adds a sentence to a lane, of a line that was cut only the positions that are left."""
-        backward = tokens[::-1]
-        first = len(tokens) + 1 - left if left else 0
-        slots.forward_inputs.extend([BOUNDARY, *tokens][first:])
-        slots.forward_targets.extend([*tokens, BOUNDARY][first:])
-        slots.backward_inputs.extend([BOUNDARY, *backward][first:])
-        slots.backward_targets.extend([*backward, BOUNDARY][first:])
+        places = [lane.place for lane in self._lanes]
+        return Position(*np.array(places, np.int64).T)
 
     def _read_more(self):
         for tokens in split_lines(next(self._chunks), self.tokenizer):
-            self._queues[self._owners.popleft()].append(tokens)
+            self._lanes[self._owners.popleft()].queue.append(tokens)
 
     def _own_lines(self, first_lines):
         """Yields the own lanes' lines from their first ones on; `_owners` gets the lane of each."""
@@ -124,10 +116,86 @@ class Lanes:
                 self._owners.append(lane - self.own.start)
                 yield line
 
-    def _take(self, field):
-        batch = np.empty((len(self.own), self.window), dtype=object)
-        for row, lane in zip(batch, self._lanes, strict=True):
-            slots = getattr(lane, field)
-            row[:] = slots[: self.window]
-            del slots[: self.window]
-        return batch
+
+class _Lane:
+    """The slots of one lane, and the sentences that wait for them.
+
+    Args:
+        window: int, positions a window.
+        first_lines: int, lines of the first block at most.
+        lines, filled, laid, left: int, the lane's values of a Position.
+    """
+
+    def __init__(self, window, first_lines, lines, filled, laid, left):
+        self.queue = collections.deque()  # Tokens of lines that no block has.
+        self._window = window
+        self._first_lines = first_lines
+        self._lines = lines
+        self._filled = filled
+        self._laid = laid
+        self._left = left
+        self._block_lines = 0
+        self._block = collections.deque()
+        self._slots = Windows([], [], [], [])
+
+    @property
+    def place(self):
+        """The lane's values of the Position behind the last window."""
+        return self._lines, self._filled, self._laid, len(self._slots.forward_inputs)
+
+    def go_on(self, read_more):
+        """Read again what had begun before the position that the lane was made with."""
+        if not self._laid:
+            return
+        self._read_block(read_more)
+        for _ in range(self._laid - 1):
+            self._block.popleft()
+        self._lay(self._block.popleft())
+        for field in self._slots:
+            del field[: len(field) - self._left]
+
+    def fill(self, read_more):
+        """Lay sentences until a window is full."""
+        while len(self._slots.forward_inputs) < self._window:
+            if self._block:
+                self._lay(self._block.popleft())
+                self._laid += 1
+            else:
+                self._lines += self._block_lines
+                self._filled, self._laid = len(self._slots.forward_inputs), 0
+                self._read_block(read_more)
+
+    def take(self):
+        """Take a full window: a list of bytes for each field of Windows."""
+        taken = [field[: self._window] for field in self._slots]
+        for field in self._slots:
+            del field[: self._window]
+        return taken
+
+    def _read_block(self, read_more):
+        block, size, self._block_lines = [], 0, 0
+        lines = BLOCK_LINES if self._lines else self._first_lines
+        while self._block_lines < lines and size < BLOCK_LINES * self._window:
+            while not self.queue:
+                read_more()
+            self._block_lines += 1
+            if tokens := self.queue.popleft():
+                block.append(tokens)
+                size += len(tokens) + 1
+        lengths = [len(tokens) + 1 for tokens in block]
+        order = filling_order(lengths, self._filled, self._window)
+        self._block = collections.deque(block[k] for k in order)
+
+    def _lay(self, tokens):
+        backward = tokens[::-1]
+        self._slots.forward_inputs.extend([BOUNDARY, *tokens])
+        self._slots.forward_targets.extend([*tokens, BOUNDARY])
+        self._slots.backward_inputs.extend([BOUNDARY, *backward])
+        self._slots.backward_targets.extend([*backward, BOUNDARY])
+
+
+def _rows(rows, width):
+    array = np.empty((len(rows), width), dtype=object)
+    for row, values in zip(array, rows, strict=True):
+        row[:] = values
+    return array

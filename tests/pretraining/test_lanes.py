@@ -4,7 +4,8 @@ import random
 import numpy as np
 import pytest
 
-from keras_elmo.pretraining.lanes import Lanes, Position
+from keras_elmo.pretraining.filling import encodings
+from keras_elmo.pretraining.lanes import BLOCK_LINES, Lanes, Position
 
 
 class Lines:
@@ -29,33 +30,72 @@ def take(lanes, n):
 
 
 def test_windows_by_hand():
+    # Positions: 3, 2, 2, 4 and 10, again and again: a block is 64 lines of them.
     lines = Lines([b"a b", b"c", b"d", b"e f g", b"h h h h h h h h h"])
-    first, second, third = itertools.islice(Lanes(lines, "space", window=5, n_lanes=1), 3)
+    first, second, third, fourth = itertools.islice(Lanes(lines, "space", 5, n_lanes=1), 4)
     assert first.forward_inputs.tolist() == [[b"", b"a", b"b", b"", b"c"]]
     assert first.forward_targets.tolist() == [[b"a", b"b", b"", b"c", b""]]
     assert first.backward_inputs.tolist() == [[b"", b"b", b"a", b"", b"c"]]
     assert first.backward_targets.tolist() == [[b"b", b"a", b"", b"c", b""]]
-    assert second.forward_inputs.tolist() == [[b"", b"d", b"", b"e", b"f"]]
-    assert second.backward_targets.tolist() == [[b"d", b"", b"g", b"f", b"e"]]
-    assert third.forward_inputs.tolist() == [[b"g", b"", b"h", b"h", b"h"]]
+    assert second.forward_inputs.tolist() == [[b"", b"d", b"", b"a", b"b"]]
+    # One place is left beside "e f g": a sentence of four is cut with the fewest words repeated.
+    assert third.forward_inputs.tolist() == [[b"", b"e", b"f", b"g", b""]]
+    assert fourth.forward_targets.tolist()[0][:3] == [b"f", b"g", b""]
+    assert fourth.backward_targets.tolist()[0][:3] == [b"f", b"e", b""]
+
+
+def sentences_of(stream):
+    """The tokens of the whole sentences in a lane's targets."""
+    sentences = [[]]
+    for word in stream:
+        if word:
+            sentences[-1].append(word)
+        else:
+            sentences.append([])
+    return sentences[:-1]
 
 
 def test_lanes_go_on_in_the_next_batch_and_lose_nothing():
-    lines = random_lines(120)
+    lines = random_lines(1200)
     lanes = Lanes(lines, "words", window=6, n_lanes=4)
     streams = [[], [], [], []]
-    while min(lanes.position.lines) <= 30:
+    while min(lanes.position.lines) < 200:
         for stream, row in zip(streams, next(lanes).forward_targets, strict=True):
             stream.extend(row)
-    for lane, stream in enumerate(streams):
-        sentences = [line.split() for line in lines.lines[lane::4]]
-        expected = [
-            word for tokens in sentences for word in [*tokens, b""] if tokens != [b"\xc2\xa0"]
-        ]
-        assert stream[: len(expected)] == expected
+    for lane, (stream, n_lines) in enumerate(zip(streams, lanes.position.lines, strict=True)):
+        dealt = [line.split() for line in lines.lines[lane::4]][:n_lines]
+        expected = [tokens for tokens in dealt if tokens != [b"\xc2\xa0"]]
+        found = sentences_of(stream)[: len(expected)]
+        assert sorted(found) == sorted(expected)
+        assert found != expected
 
 
-@pytest.mark.parametrize("done", [0, 1, 7, 40])
+def test_a_block_of_long_lines_is_short():
+    lines = Lines([b"a " * 4000, b"b"])
+    lanes = Lanes(lines, "space", window=20, n_lanes=1)
+    next(lanes)
+    assert len(lanes._lanes[0]._block) + 1 < BLOCK_LINES
+
+
+def test_windows_hold_fewer_distinct_words_than_as_lines_come():
+    rng = random.Random(4)
+    lengths = [rng.randint(1, 50) for _ in range(6000)]
+    lines = [" ".join(f"{k}.{n}" for n in range(length)) for k, length in enumerate(lengths)]
+    lanes = Lanes(Lines([line.encode() for line in lines]), "space", window=20, n_lanes=8)
+    distinct = [
+        len({*forward, *backward})
+        for windows in itertools.islice(lanes, 300)
+        for forward, backward in zip(windows[0], windows[2], strict=True)
+    ]
+    begins = np.cumsum([0, *(length + 1 for length in lengths)])[:2400]
+    in_order = sum(
+        encodings(length + 1, 20 - begin % 20, 20)
+        for length, begin in zip(lengths, begins, strict=False)
+    )
+    assert sum(distinct) / (300 * 8 * 20) < 0.9 * in_order / begins[-1]
+
+
+@pytest.mark.parametrize("done", [0, 1, 7, 40, 200])
 @pytest.mark.parametrize("window", [3, 20])
 def test_going_on_from_a_position_gives_what_would_have_come(done, window):
     lines = random_lines()
@@ -84,7 +124,7 @@ def test_machines_together_see_what_one_sees():
 
 def test_fewer_lines_than_lanes():
     lanes = Lanes(Lines([b"a", b"b c"]), "space", window=4, n_lanes=3)
-    assert next(lanes).forward_targets.tolist()[0] == [b"a", b"", b"b", b"c"]
+    assert [row[:2] for row in next(lanes).forward_targets.tolist()[::2]] == [[b"a", b""]] * 2
 
 
 def test_arrays_hold_bytes():
