@@ -42,9 +42,8 @@ class ELMoEmbedding(keras.layers.Layer):
     | `"concat"`        | (b, t, (L+1) * D) | all layers side by side                            |
     | `"layers"`        | (b, L+1, t, D)    | all layers                                         |
 
-    t is the longest row's length, at least 1; of padded tokens it is the width of the padding. The
-    outputs of shape (b, t, ...) carry the Keras mask (b, t), True at words; `default` and `layers`
-    carry none.
+    t is the longest row's length, at least 1; of padded tokens the width of the padding. Outputs of
+    shape (b, t, ...) carry the Keras mask (b, t), True at words; `default` and `layers` carry none.
 
     Args:
         source: Name of a preset, directory, zip archive, pair (options, weights) or `BiLM`.
@@ -134,6 +133,7 @@ class ELMoEmbedding(keras.layers.Layer):
         self.save_frozen = check_flag("save_frozen", save_frozen)
         self._rank_two = reading.RankTwo()
         self._has_warned = False
+        self.feature_cache = None
         self._check_arguments(tokenizer)
         self.source = make_source(source, self.fine_tune, self.save_frozen, self.dtype_policy)
         naming.check_output(self.output_names, self.num_layers)
@@ -147,7 +147,7 @@ class ELMoEmbedding(keras.layers.Layer):
             l2=l2,
         )
         self._mix_config = mixes[0].get_config()
-        is_mixed = any(name in naming.MIXED for name in self._names())
+        is_mixed = any(name in naming.MIXED for name in self.names())
         self.mixes = mixes if is_mixed else []
         self.drop = keras.layers.Dropout(dropout, dtype="float32", name="dropout")
         if not self.trainable:
@@ -187,23 +187,40 @@ class ELMoEmbedding(keras.layers.Layer):
         return float(gammas[0]) if self.num_mixes == 1 else gammas
 
     def build(self, input_shape=None):
-        """Does nothing: shapes come from the source, so the weights are there from the start."""
+        """Does nothing: shapes come from the source, so the weights are there already."""
 
     def call(self, inputs, training=None):
+        batch = self.read(inputs)
+        if self.feature_cache is not None:
+            return self.feature_cache.outputs(batch.tokens, batch.time, training)
+        layers, mask = self.take_off_boundaries(*self.source(batch.tokens))
+        return self.outputs_of(layers, mask, batch.time, training)
+
+    def read(self, inputs):
+        """The tokens of inputs, cut to `max_tokens`, and their time axis: a `TokenBatch`."""
         batch = self._read(inputs)
         if self.max_tokens is not None:
             self._has_warned |= reading.tell_cut(batch.tokens, self.max_tokens, self._has_warned)
-            batch = reading.cut(batch, self.max_tokens)
-        layers, mask = self._run_source(batch)
+        return reading.cut(batch, self.max_tokens)
+
+    def take_off_boundaries(self, layers, mask):
+        """Layers and mask as the source gives them, without boundaries unless they are kept."""
+        layers = layers if self.fine_tune else tf.stop_gradient(layers)
+        return (layers, mask) if self.keep_boundaries else drop_boundaries(layers, mask)
+
+    def outputs_of(self, layers, mask, time=None, training=None):
+        """The outputs, of layers without boundaries; padded to `time` positions if it is given."""
+        if time is not None:
+            layers, mask = naming.pad_time(layers, mask, time + (2 if self.keep_boundaries else 0))
         mixed = [self.drop(mix(layers, mask=mask), training=training) for mix in self.mixes]
 
         def make(name, index):
             if name == "default":
-                return self._pool(mixed[index], mask)
+                return self.pool(mixed[index], mask)
             output = mixed[index] if name == "elmo" else naming.unmixed_output(name, layers)
             return naming.with_mask(output, mask) if naming.has_mask(name) else output
 
-        return self._collect(make)
+        return self.collect(make)
 
     def compute_mask(self, inputs, previous_mask=None):
         """The masks of the outputs, in their structure: bool `(batch, time)` or None.
@@ -211,10 +228,10 @@ class ELMoEmbedding(keras.layers.Layer):
         `call` sets the same masks. In a symbolic call there is none yet: it comes with the tensors.
         """
         is_symbolic = isinstance(_tokens_of(inputs), keras.KerasTensor)
-        if is_symbolic or not any(naming.has_mask(name) for name in self._names()):
+        if is_symbolic or not any(naming.has_mask(name) for name in self.names()):
             return None
         mask = self._mask(inputs)
-        return self._collect(lambda name, _: mask if naming.has_mask(name) else None)
+        return self.collect(lambda name, _: mask if naming.has_mask(name) else None)
 
     def compute_output_spec(self, inputs, training=None):
         return self._output_spec(inputs, self._rank_two)
@@ -231,7 +248,7 @@ class ELMoEmbedding(keras.layers.Layer):
             shape = naming.output_shape(name, batch, time, self.num_layers, self.output_dim)
             return keras.KerasTensor(shape, "float32")
 
-        return self._collect(make)
+        return self.collect(make)
 
     def get_config(self):
         names = self.output_names
@@ -274,10 +291,11 @@ class ELMoEmbedding(keras.layers.Layer):
             )
         return self.mixes
 
-    def _names(self):
+    def names(self):
+        """The outputs' names, a tuple."""
         return self.output_names if isinstance(self.output_names, tuple) else (self.output_names,)
 
-    def _collect(self, make):
+    def collect(self, make):
         """`make(name, index of the mix)` for every output, as a tensor, list or dict."""
 
         def of(name):
@@ -293,23 +311,14 @@ class ELMoEmbedding(keras.layers.Layer):
         hold_tokens = reading.are_tokens(inputs, self.inputs, self._rank_two)
         return reading.read_tokens(inputs, self.tokenizer, hold_tokens)
 
-    def _run_source(self, batch):
-        layers, mask = self.source(batch.tokens)
-        if not self.fine_tune:
-            layers = tf.stop_gradient(layers)
-        if self.keep_boundaries:
-            return naming.pad_time(layers, mask, batch.time + 2)
-        return naming.pad_time(*drop_boundaries(layers, mask), batch.time)
-
-    def _pool(self, mixed, mask):
+    def pool(self, mixed, mask):
+        """The mean of mixed vectors over the words."""
         if self.keep_boundaries:
             mixed, mask = mixed[:, 1:-1], mask[:, 2:]
         return masked_mean(mixed, mask)
 
     def _mask(self, inputs):
-        batch = self._read(inputs)
-        if self.max_tokens is not None:
-            batch = reading.cut(batch, self.max_tokens)
+        batch = reading.cut(self._read(inputs), self.max_tokens)
         boundaries = 2 if self.keep_boundaries else 0
         return tf.sequence_mask(batch.tokens.row_lengths() + boundaries, batch.time + boundaries)
 

@@ -58,7 +58,9 @@ def read_tokens(inputs, tokenizer, hold_tokens):
 
 
 def cut(batch, max_tokens):
-    """Keeps the first `max_tokens` tokens of each row."""
+    """Keeps the first `max_tokens` tokens of each row; of None, all."""
+    if max_tokens is None:
+        return batch
     time = batch.time
     if isinstance(time, int):
         time = min(time, max_tokens)

@@ -13,6 +13,7 @@ from keras_elmo import presets
 from keras_elmo.bilm.config import BiLMConfig
 from keras_elmo.bilm.hdf5 import read_weights, write_weights
 from keras_elmo.bilm.names import named_variables
+from keras_elmo.bilm.traced import traced_once
 from keras_elmo.layers.contextual_encoder import ContextualEncoder
 from keras_elmo.layers.lstm_stack import LSTMStack
 from keras_elmo.layers.token_encoder import TokenEncoder
@@ -95,6 +96,11 @@ class BiLM(keras.layers.Layer):
             name="contextual_encoder",
         )
         self.build()
+        states = tf.nest.map_structure(
+            lambda x: tf.TensorSpec((None, *x.shape[1:])), self.contextual_encoder.zero_states(0)
+        )
+        tokens = tf.RaggedTensorSpec((None, None), tf.string)
+        self._embed_in_graph = traced_once(self._embed, tokens, states)
 
     def _make_stack(self, name):
         return LSTMStack(
@@ -182,11 +188,39 @@ class BiLM(keras.layers.Layer):
             BiLMOutput with begin and end of sentence: `time` is the longest row plus 2.
         """
         tokens = tokens if isinstance(tokens, tf.RaggedTensor) else as_tokens(tokens)
-        vectors, word_of_token = self.token_table(tokens.flat_values)
-        rows = _with_boundaries(tokens.with_flat_values(word_of_token))
-        vectors = tf.pad(vectors, [[1, 0], [0, 0]])
-        lengths = tf.cast(tokens.row_lengths(), tf.int32) + 2
-        return self.contextualize(tf.gather(vectors, rows), lengths, initial_states)
+        if initial_states is None:
+            initial_states = self.contextual_encoder.zero_states(tokens.nrows())
+        run = self._embed_in_graph if tf.executing_eagerly() else self._embed
+        return run(tokens.with_row_splits_dtype(tf.int64), initial_states)
+
+    def _embed(self, tokens, initial_states):
+        table, rows = self.token_table(tokens.flat_values)
+        return self.embed_table(table, tokens.with_flat_values(rows), initial_states)
+
+    def embed_table(self, table, rows, initial_states=None):
+        """Run the biLM over rows of a token table.
+
+        A frozen biLM spends no work on padding, however sentences differ in length. One that
+        trains takes the way of `contextualize`, which has a gradient.
+
+        Args:
+            table: float32 `(words, projection_dim)`, from `token_table`.
+            rows: RaggedTensor int32 `(batch, None)`, the row of each token, without boundaries.
+            initial_states: `states` of an earlier output, or None for zeros.
+
+        Returns:
+            BiLMOutput with begin and end of sentence: `time` is the longest row plus 2.
+        """
+        if initial_states is None:
+            initial_states = self.contextual_encoder.zero_states(rows.nrows())
+        rows = _with_boundaries(rows)
+        if not self.frozen:
+            vectors = tf.gather(tf.pad(table, [[1, 0], [0, 0]]), (rows + 1).to_tensor(0))
+            lengths = tf.cast(rows.row_lengths(), tf.int32)
+            return self.contextualize(vectors, lengths, initial_states)
+        layers, states = self.contextual_encoder.packed(table, rows, initial_states)
+        mask = tf.sequence_mask(rows.row_lengths(), tf.shape(layers)[2])
+        return BiLMOutput(layers, mask, states)
 
     def token_table(self, words):
         """Encode the sentence boundaries and each distinct word once.
@@ -298,15 +332,8 @@ class BiLM(keras.layers.Layer):
         return cls(**{**config, "config": BiLMConfig.from_options(config["config"])})
 
 
-def _with_boundaries(word_of_token):
-    """Ragged rows of a token table to dense rows of one that begins with a row for padding."""
-    edge = tf.ones((word_of_token.nrows(), 1), tf.int32)
-    rows = tf.concat(
-        [
-            tf.RaggedTensor.from_tensor(edge),
-            word_of_token + 1,
-            tf.RaggedTensor.from_tensor(edge + 1),
-        ],
-        axis=1,
-    )
-    return rows.to_tensor(0)
+def _with_boundaries(rows):
+    """Rows of a token table, begin and end of sentence put around each sentence."""
+    edge = tf.zeros((rows.nrows(), 1), tf.int32)
+    begin, end = (tf.RaggedTensor.from_tensor(edge + row) for row in (0, 1))
+    return tf.concat([begin, rows, end], axis=1)

@@ -91,7 +91,8 @@ class CharCNN(FreezableLayer):
         starts = self._starts(char_ids, bound)
         # Padded also because TensorFlow's maximum over no word at all has no gradient.
         ids = tf.pad(pad_rows(char_ids), [[0, 0], [0, self._widest - 1]])
-        windows = tf.stack([ids[:, k : k + starts] for k in range(self._widest)], axis=2)
+        places = tf.range(starts)[:, tf.newaxis] + tf.range(self._widest)
+        windows = tf.gather(ids, places, axis=1)
         table = tf.pad(tf.convert_to_tensor(self.char_embed), [[1, 0], [0, 0]])
         # In two axes, for a product with three has a slow gradient.
         rows = tf.reshape(tf.gather(table, windows), [-1, kernel.shape[0]])

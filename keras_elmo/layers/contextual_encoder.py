@@ -3,6 +3,8 @@
 import keras
 import tensorflow as tf
 
+from keras_elmo.layers.packed_stacks import packed_stacks
+from keras_elmo.layers.packing import pack
 from keras_elmo.layers.sequences import reverse_sequences
 
 
@@ -53,6 +55,36 @@ class ContextualEncoder(keras.layers.Layer):
             layers.append(tf.concat([ahead, reverse_sequences(behind, lengths)], axis=-1))
         return tf.stack(layers, axis=1), (forward_states, backward_states)
 
+    def zero_states(self, batch_size):
+        """The states before a sentence, of both directions, for `batch_size` rows."""
+        stacks = (self.forward_stack, self.backward_stack)
+        return tuple(stack.zero_states(batch_size) for stack in stacks)
+
+    def packed(self, table, rows, initial_states):
+        """The same as `call`, without a step of work on padding; has no gradient.
+
+        Args:
+            table: float32 `(words, projection_dim)`, token vectors.
+            rows: RaggedTensor int32 `(batch, None)`, each position's row of `table`, at least one
+                a sentence.
+            initial_states: `(forward, backward)` states of `LSTMStack`.
+
+        Returns:
+            `(layers, states)` as `call` gives them.
+        """
+        packing = pack(tf.cast(rows.row_lengths(), tf.int32))
+        words = rows.flat_values
+        stacks = (self.forward_stack, self.backward_stack)
+        places = (packing.forward, packing.backward)
+        inputs = [tf.gather(table, _by_place(words, place)) for place in places]
+        outputs, states = packed_stacks(stacks, inputs, packing, initial_states)
+        vectors = tf.gather(table, words)
+        layers = [tf.concat([vectors, vectors], axis=1)]
+        for pair in zip(*outputs, strict=True):
+            layers.append(tf.concat([tf.gather(*x) for x in zip(pair, places, strict=True)], 1))
+        layers = rows.with_flat_values(tf.stack(layers, axis=1)).to_tensor()
+        return tf.transpose(layers, [0, 2, 1, 3]), states
+
     def get_config(self):
         config = super().get_config()
         for name in ("forward_stack", "backward_stack"):
@@ -64,3 +96,8 @@ class ContextualEncoder(keras.layers.Layer):
         for name in ("forward_stack", "backward_stack"):
             config[name] = keras.saving.deserialize_keras_object(config[name])
         return cls(**config)
+
+
+def _by_place(values, places):
+    """`values` in packed order."""
+    return tf.gather(values, tf.math.invert_permutation(places))

@@ -96,10 +96,7 @@ class ProjectedLSTM(FreezableLayer):
         projection = tf.cast(tf.convert_to_tensor(self.W_P_0), dtype)
 
         def step(time, input_gates, c, m):
-            i, j, f, o = tf.split(input_gates + matmul(m, recurrent, dtype), 4, axis=1)
-            new_c = clip(tf.sigmoid(f + 1.0) * c + tf.sigmoid(i) * tf.tanh(j), self.cell_clip)
-            new_m = matmul(tf.sigmoid(o) * tf.tanh(new_c), projection, dtype)
-            new_m = clip(new_m, self.proj_clip)
+            new_c, new_m = self._cell(input_gates + matmul(m, recurrent, dtype), c, projection)
             if lengths is None:
                 return new_m, new_c, new_m
             valid = (time < lengths)[:, tf.newaxis]
@@ -110,6 +107,28 @@ class ProjectedLSTM(FreezableLayer):
             )
 
         return step
+
+    def make_packed_step(self):
+        """The recurrence of one position, for rows that are all at work.
+
+        Returns:
+            Function of x_t, c and m, float32 `(rows, ...)`, to the new c and m.
+        """
+        dtype = product_dtype(self)
+        kernel = tf.cast(tf.convert_to_tensor(self.W_0), dtype)
+        bias = tf.convert_to_tensor(self.B)
+        projection = tf.cast(tf.convert_to_tensor(self.W_P_0), dtype)
+
+        def step(x, c, m):
+            return self._cell(affine(tf.concat([x, m], axis=1), kernel, bias, dtype), c, projection)
+
+        return step
+
+    def _cell(self, gates, c, projection):
+        i, j, f, o = tf.split(gates, 4, axis=1)
+        c = clip(tf.sigmoid(f + 1.0) * c + tf.sigmoid(i) * tf.tanh(j), self.cell_clip)
+        m = matmul(tf.sigmoid(o) * tf.tanh(c), projection, projection.dtype)
+        return c, clip(m, self.proj_clip)
 
     def get_config(self):
         config = super().get_config()

@@ -6,8 +6,11 @@ import weakref
 
 import keras
 import numpy as np
+import tensorflow as tf
 
 from keras_elmo.bilm import BiLM
+from keras_elmo.bilm.token_cache import TokenVectorCache
+from keras_elmo.bilm.traced import traced_once
 
 # Sources that are alive in this process: `clone_model` finds the weights of the original here.
 _alive = weakref.WeakSet()
@@ -83,6 +86,34 @@ class NativeSource(keras.layers.Layer):
         self._find_weights()
         output = self.bilm.embed_tokens(tokens)
         return output.layers, output.mask
+
+    def runner(self, finish, cached_words):
+        """A function that embeds batch after batch.
+
+        Args:
+            finish: function of layers and mask, as `call` returns them, to tensors; in graph.
+            cached_words: int, token vectors to keep between batches at most.
+
+        Returns:
+            Function of a RaggedTensor of tokens to what `finish` gives.
+        """
+        self._find_weights()
+        cache = TokenVectorCache(self.bilm, cached_words)
+        table = tf.TensorSpec((None, self.bilm.config.projection_dim))
+        rows = tf.RaggedTensorSpec((None, None), tf.int32, row_splits_dtype=tf.int64)
+
+        def embed_table(table, rows):
+            output = self.bilm.embed_table(table, rows)
+            return finish(output.layers, output.mask)
+
+        run = traced_once(embed_table, table, rows)
+
+        def embed(tokens):
+            vectors, rows = cache.table(tokens.flat_values)
+            rows = tokens.with_flat_values(rows).with_row_splits_dtype(tf.int64)
+            return run(tf.constant(vectors), rows)
+
+        return embed
 
     def fingerprint(self):
         """sha256 of the biLM's config and weights, in hexadecimal digits."""

@@ -84,7 +84,9 @@ def read_data(x, y, sample_weight, batch_size):
 
 
 def encode_validation(data, labels, inputs, batch_size):
-    """`validation_data` of the user's own kind, as Keras takes it."""
+    """`validation_data` of the user's own kind, as Keras takes it; None stays None."""
+    if data is None:
+        return None
     if is_stream(data):
         data = read_data(model_input(data, inputs), None, None, batch_size)[0]
         return encode_batches(data, None, labels)[0]

@@ -1,7 +1,6 @@
 """`TextClassifier`: ELMo vectors, pooled and standardised, and a dense head."""
 
 import collections
-import os
 
 import keras
 import numpy as np
@@ -17,6 +16,7 @@ from keras_elmo.tasks.batches import (
     read_data,
     stream_batches,
 )
+from keras_elmo.tasks.feature_cache import cache_for_fit
 from keras_elmo.tasks.inputs import (
     batched,
     can_shuffle,
@@ -27,6 +27,7 @@ from keras_elmo.tasks.inputs import (
 )
 from keras_elmo.tasks.labels import Labels, readable_label_errors
 from keras_elmo.tasks.pooling import SequencePooling
+from keras_elmo.tasks.saved import check_keras_path, load_keras_model
 from keras_elmo.tasks.standardize import Standardize
 from keras_elmo.tasks.token_vectors import token_vectors
 
@@ -117,11 +118,7 @@ class TextClassifier(keras.Model):
 
     def save(self, filepath, **kwargs):
         """Writes the model to a `.keras` file, as `keras.Model.save`; other formats lose it."""
-        if not str(filepath).endswith(".keras"):
-            raise ValueError(
-                f"`filepath` must end in `.keras`. Received: {filepath}. Older formats cannot hold "
-                "this model."
-            )
+        check_keras_path(filepath)
         super().save(filepath, **kwargs)
 
     @classmethod
@@ -132,17 +129,7 @@ class TextClassifier(keras.Model):
             FileNotFoundError: no such file.
             ValueError: the file holds another model, or none.
         """
-        if not os.path.isfile(path):
-            raise FileNotFoundError(
-                f"`path` must be a `.keras` file that `TextClassifier.save` wrote. Received: {path}"
-            )
-        model = keras.models.load_model(path)
-        if not isinstance(model, cls):
-            raise ValueError(
-                f"`path` must hold a {cls.__name__}. Received: a {type(model).__name__} in {path}. "
-                "Load it with `keras.models.load_model`."
-            )
-        return model
+        return load_keras_model(cls, path)
 
     def __call__(self, inputs, *args, **kwargs):
         """Probabilities for a tensor, or for texts in any container."""
@@ -168,7 +155,16 @@ class TextClassifier(keras.Model):
 
     def features(self, inputs, training=None):
         """The pooled features before standardisation: (batch, dim), or (batch, 2 * dim)."""
-        return self.pool(self.embedding(inputs, training=training))
+        cache = self.embedding.feature_cache
+        if cache is None or cache.has_norm:
+            return self.pool(self.embedding(inputs, training=training))
+        tokens = self.embedding.read(inputs).tokens
+        return tf.cast(cache.features(tokens, self.pooling, training), self.pool.compute_dtype)
+
+    @property
+    def needs_means_only(self):
+        """Whether of the embedding's output only the mean over a text's tokens is used."""
+        return self.pooling == "mean"
 
     def compute_output_shape(self, input_shape):
         self._check_fitted()
@@ -190,6 +186,7 @@ class TextClassifier(keras.Model):
         shuffle=True,
         class_weight=None,
         sample_weight=None,
+        feature_cache=True,
         **kwargs,
     ):
         """Trains on texts and labels; a second call continues.
@@ -199,7 +196,10 @@ class TextClassifier(keras.Model):
         Arguments that are not told here are those of `keras.Model.fit`. `x` takes texts in any
         container, or a tf.data.Dataset or PyDataset of (texts, labels); `y` labels in any
         container: strings, bools or whole numbers, as in `validation_data`; `batch_size` None
-        means 60; `class_weight` is a dict from label to weight.
+        means 60; `class_weight` is a dict from label to weight. `feature_cache` tells whether the
+        frozen biLM runs once for each text (`FeatureCache`): True keeps its layers in memory while
+        this call lasts, a path keeps them in that directory for later calls, False runs it anew in
+        each epoch. With `fine_tune=True` nothing is kept.
 
         Returns:
             The `keras.callbacks.History`.
@@ -209,14 +209,17 @@ class TextClassifier(keras.Model):
         if validation_split and validation_data is None and not is_stream(x):
             train, validation_data = split_rows(validation_split, x, y, sample_weight)
             x, y, sample_weight = train
-        self._first_pass(x, y, kwargs.get("steps_per_epoch"))
-        if validation_data is not None:
+        if not is_stream(x):
+            self._learn_classes(y)
+        with cache_for_fit(self, self.embedding, feature_cache) as cache, readable_label_errors():
+            if cache is not None and not is_stream(x):
+                cache.add(x, verbose=verbose in (1, "auto"))
+            self._first_pass(x, kwargs.get("steps_per_epoch"))
             validation_data = encode_validation(
                 validation_data, self.labels, self.embedding.inputs, batch_size
             )
-        self._compile_unless_compiled()
-        x, y = encode_batches(x, y, self.labels)
-        with readable_label_errors():
+            self._compile_unless_compiled()
+            x, y = encode_batches(x, y, self.labels)
             return super().fit(
                 x,
                 y,
@@ -307,24 +310,25 @@ class TextClassifier(keras.Model):
         self.head = keras.layers.Dense(units, activation, dtype="float32", name="head")
         self.build()
 
-    def _first_pass(self, x, y, steps_per_epoch):
-        """Takes classes and statistics from the training data, where they are not known yet."""
+    def _learn_classes(self, labels):
+        if self.labels is None:
+            self._set_classes(labels)
+        self.labels.encode(labels)
+
+    def _first_pass(self, x, steps_per_epoch):
+        """Takes statistics, and of a stream the classes, from the training data if not known."""
         wants_statistics = self.standardize and not self.standardization.adapted
-        if not is_stream(x):
-            if self.labels is None:
-                self._set_classes(y)
-            self.labels.encode(y)
-            if wants_statistics:
-                self.standardization.adapt(self._features_of(batches_by_length(x)))
-        elif wants_statistics or self.labels is None:
-            found = set()
-            batches = stream_batches(x, steps_per_epoch, found)
-            if wants_statistics:
-                self.standardization.adapt(self._features_of(batches))
-            else:
-                collections.deque(batches, maxlen=0)
-            if self.labels is None:
-                self._set_classes(list(found))
+        if not (wants_statistics or self.labels is None):
+            return
+        found = set()
+        stream = is_stream(x)
+        batches = stream_batches(x, steps_per_epoch, found) if stream else batches_by_length(x)
+        if wants_statistics:
+            self.standardization.adapt(self._features_of(batches))
+        else:
+            collections.deque(batches, maxlen=0)
+        if self.labels is None:
+            self._learn_classes(list(found))
 
     def _features_of(self, batches):
         eager = self.compiled and self.run_eagerly

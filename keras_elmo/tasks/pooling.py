@@ -62,6 +62,26 @@ class SequencePooling(keras.Layer):
         return {**super().get_config(), "pooling": self.pooling}
 
 
+def pool_rows(rows, pooling):
+    """As `SequencePooling`, of rows without padding.
+
+    Args:
+        rows: RaggedTensor float `(batch, None, dim)`.
+        pooling: "mean", "max" or "both".
+
+    Returns:
+        Float `(batch, dim)`, or `(batch, 2 * dim)` for "both".
+    """
+    x, row_of, n_rows = rows.flat_values, rows.value_rowids(), rows.nrows()
+    parts = []
+    if pooling in ("mean", "both"):
+        parts.append(tf.math.unsorted_segment_mean(x, row_of, n_rows))
+    if pooling in ("max", "both"):
+        largest = tf.math.unsorted_segment_max(x, row_of, n_rows)
+        parts.append(tf.where(rows.row_lengths()[:, tf.newaxis] > 0, largest, 0.0))
+    return tf.concat(parts, -1)
+
+
 def masked_max(x, mask):
     """The largest value of each feature over valid positions; zeros where a row has none.
 

@@ -1,0 +1,28 @@
+"""Graphs that are made once."""
+
+import tensorflow as tf
+
+
+def traced_once(function, *signature):
+    """`function` as a graph that is made at the first call and serves all others.
+
+    TensorFlow's own functions warn, with advice that does not fit, where a program makes several
+    biLMs; and one that is an attribute of a layer would be saved with the model.
+
+    Args:
+        function: function of tensors to tensors.
+        *signature: for each argument its `tf.TypeSpec`, or a structure of them, with all
+            dimensions open that may differ.
+
+    Returns:
+        Function of the same arguments.
+    """
+    graphs = []
+
+    def run(*arguments):
+        if not graphs:
+            made = tf.function(function, input_signature=signature, autograph=False)
+            graphs.append(made.get_concrete_function())
+        return graphs[0](*arguments)
+
+    return run

@@ -1,0 +1,79 @@
+"""Both directions' LSTM stacks over packed sentences."""
+
+import tensorflow as tf
+
+from keras_elmo.layers.packing import MOST_ROWS
+
+
+def packed_stacks(stacks, inputs, packing, initial_states):
+    """Run two stacks side by side; a step has a row for each sentence that is not at its end.
+
+    Layer after layer: within one, the steps of a group of sentences are one loop.
+
+    Args:
+        stacks: two LSTMStacks of the same sizes.
+        inputs: for each a float32 `(n, projection_dim)` in packed order.
+        packing: Packing of `n` positions.
+        initial_states: for each a tuple of pairs `(c, m)`, rows in the sentences' own order.
+
+    Returns:
+        `(outputs, states)`: for each stack its layers' outputs `(n, projection_dim)` in packed
+        order, and its states after each sentence, like `initial_states`.
+    """
+    outputs, states = ([], []), ([], [])
+    x = inputs
+    for layer in range(stacks[0].n_layers):
+        lstms = [stack.lstms[layer] for stack in stacks]
+        initial = [states_of[layer] for states_of in initial_states]
+        found, final = _run_layer(lstms, x, packing, initial)
+        skips = layer > 0 and stacks[0].use_skip_connections
+        x = [y + below for y, below in zip(found, x, strict=True)] if skips else found
+        for k in range(len(stacks)):
+            outputs[k].append(x[k])
+            states[k].append(final[k])
+    return tuple(map(tuple, outputs)), tuple(map(tuple, states))
+
+
+def _run_layer(lstms, inputs, packing, initial_states):
+    steps = [lstm.make_packed_step() for lstm in lstms]
+    by_row = tf.nest.map_structure(lambda x: tf.gather(x, packing.order), initial_states)
+    # Outputs, and states of the rows that leave, step by step behind an empty first one.
+    kept = [tuple(_array(packing, x) for x in (m, c, m)) for c, m in initial_states]
+
+    def run_group(group, kept):
+        first, begin, end = group * MOST_ROWS, packing.groups[group], packing.groups[group + 1]
+        rows = slice(first, first + packing.sizes[begin])
+        states = tf.nest.map_structure(lambda x: x[rows], by_row)
+
+        def run_step(time, kept, states):
+            place, size, stay = packing.offsets[time], packing.sizes[time], packing.staying[time]
+            new_kept, new_states = [], []
+            for step, x, arrays, state in zip(steps, inputs, kept, states, strict=True):
+                c, m = step(x[place : place + size], *state)
+                values = (m, c[stay:], m[stay:])
+                written = [a.write(time + 1, v) for a, v in zip(arrays, values, strict=True)]
+                new_kept.append(tuple(written))
+                new_states.append((c[:stay], m[:stay]))
+            return time + 1, new_kept, new_states
+
+        _, kept, _ = tf.while_loop(lambda time, *_: time < end, run_step, (begin, kept, states))
+        return group + 1, kept
+
+    groups = tf.shape(packing.groups)[0] - 1
+    _, kept = tf.while_loop(lambda group, _: group < groups, run_group, (0, kept))
+    outputs = [array.concat() for array, _, _ in kept]
+    finals = [
+        tuple(tf.gather(states.concat(), packing.ends) for states in left) for _, *left in kept
+    ]
+    return outputs, finals
+
+
+def _array(packing, like):
+    """A TensorArray for rows like those of `like`, a piece a step, the first one empty."""
+    array = tf.TensorArray(
+        like.dtype,
+        size=tf.size(packing.sizes) + 1,
+        infer_shape=False,
+        element_shape=(None, like.shape[1]),
+    )
+    return array.write(0, like[:0])

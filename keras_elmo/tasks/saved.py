@@ -1,0 +1,34 @@
+"""`.keras` files of task models."""
+
+import os
+
+import keras
+
+
+def check_keras_path(filepath):
+    """Raises a ValueError unless a model saved at `filepath` can be read again."""
+    if not str(filepath).endswith(".keras"):
+        raise ValueError(
+            f"`filepath` must end in `.keras`. Received: {filepath}. Older formats cannot hold "
+            "this model."
+        )
+
+
+def load_keras_model(cls, path):
+    """The model of class `cls` in the `.keras` file at `path`.
+
+    Raises:
+        FileNotFoundError: no such file.
+        ValueError: the file holds another model, or none.
+    """
+    if not os.path.isfile(path):
+        raise FileNotFoundError(
+            f"`path` must be a `.keras` file that `{cls.__name__}.save` wrote. Received: {path}"
+        )
+    model = keras.models.load_model(path)
+    if not isinstance(model, cls):
+        raise ValueError(
+            f"`path` must hold a {cls.__name__}. Received: a {type(model).__name__} in {path}. "
+            "Load it with `keras.models.load_model`."
+        )
+    return model

@@ -1,0 +1,70 @@
+"""How much is computed, counted instead of timed."""
+
+import keras
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from keras_elmo import ELMoEmbedding, Embedder, Sequential
+from keras_elmo.layers.char_cnn import CharCNN
+from keras_elmo.layers.projected_lstm import ProjectedLSTM
+
+TEXTS = ["a b c d e f g h", "a", "b a b a", "", "x y"] * 4
+TOKENS = 4 * (8 + 1 + 4 + 0 + 2)
+CELLS = 4  # Two layers, two directions.
+
+
+class Counts:
+    def __init__(self):
+        self.words = tf.Variable(0)
+        self.rows = tf.Variable(0)
+
+    def take(self):
+        found = int(self.words), int(self.rows)
+        self.words.assign(0)
+        self.rows.assign(0)
+        return found
+
+
+@pytest.fixture
+def counts(monkeypatch):
+    """Words that go through the CNN and rows that go through a cell, in graphs made from now on."""
+    counts, encode, make_step = Counts(), CharCNN.call, ProjectedLSTM.make_packed_step
+
+    def counting_call(cnn, char_ids):
+        counts.words.assign_add(tf.shape(char_ids)[0])
+        return encode(cnn, char_ids)
+
+    def counting_step(lstm):
+        step = make_step(lstm)
+
+        def counting(x, c, m):
+            counts.rows.assign_add(tf.shape(x)[0])
+            return step(x, c, m)
+
+        return counting
+
+    monkeypatch.setattr(CharCNN, "call", counting_call)
+    monkeypatch.setattr(ProjectedLSTM, "make_packed_step", counting_step)
+    return counts
+
+
+def test_a_call_encodes_distinct_words_and_steps_over_no_padding(counts, tiny_bilm):
+    ELMoEmbedding(tiny_bilm)(TEXTS)
+    assert counts.take() == (10 + 2, CELLS * (TOKENS + 2 * len(TEXTS)))
+
+
+def test_fit_does_so_batch_by_batch(counts, tiny_bilm):
+    model = Sequential([ELMoEmbedding(tiny_bilm), keras.layers.Dense(1)])
+    model.compile("sgd", "mse")
+    counts.take()
+    model.fit(TEXTS, np.zeros(len(TEXTS)), batch_size=5, shuffle=False, verbose=0)
+    assert counts.take() == (4 * (10 + 2), CELLS * (TOKENS + 2 * len(TEXTS)))
+
+
+def test_an_embedder_encodes_a_word_once_in_its_life(counts, tiny_bilm):
+    embedder = Embedder(ELMoEmbedding(tiny_bilm, output="elmo"))
+    embedder.embed(TEXTS)
+    assert counts.take() == (10 + 2, CELLS * (TOKENS + 2 * len(TEXTS)))
+    embedder.embed([*TEXTS, "z z"])
+    assert counts.take() == (1, CELLS * (TOKENS + 2 + 2 * (len(TEXTS) + 1)))
