@@ -6,8 +6,8 @@ import pytest
 import tensorflow as tf
 
 from keras_elmo import ELMoEmbedding, Embedder, Sequential
+from keras_elmo.layers import packed_stacks
 from keras_elmo.layers.char_cnn import CharCNN
-from keras_elmo.layers.projected_lstm import ProjectedLSTM
 
 TEXTS = ["a b c d e f g h", "a", "b a b a", "", "x y"] * 4
 TOKENS = 4 * (8 + 1 + 4 + 0 + 2)
@@ -29,14 +29,14 @@ class Counts:
 @pytest.fixture
 def counts(monkeypatch):
     """Words that go through the CNN and rows that go through a cell, in graphs made from now on."""
-    counts, encode, make_step = Counts(), CharCNN.call, ProjectedLSTM.make_packed_step
+    counts, encode, make_step = Counts(), CharCNN.call, packed_stacks._step
 
     def counting_call(cnn, char_ids):
         counts.words.assign_add(tf.shape(char_ids)[0])
         return encode(cnn, char_ids)
 
-    def counting_step(lstm):
-        step = make_step(lstm)
+    def counting_step(*weights):
+        step = make_step(*weights)
 
         def counting(x, c, m):
             counts.rows.assign_add(tf.shape(x)[0])
@@ -45,8 +45,10 @@ def counts(monkeypatch):
         return counting
 
     monkeypatch.setattr(CharCNN, "call", counting_call)
-    monkeypatch.setattr(ProjectedLSTM, "make_packed_step", counting_step)
-    return counts
+    monkeypatch.setattr(packed_stacks, "_step", counting_step)
+    packed_stacks._layer_runner.cache_clear()
+    yield counts
+    packed_stacks._layer_runner.cache_clear()
 
 
 def test_a_call_encodes_distinct_words_and_steps_over_no_padding(counts, tiny_bilm):

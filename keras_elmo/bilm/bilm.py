@@ -11,10 +11,11 @@ import tensorflow as tf
 
 from keras_elmo import presets
 from keras_elmo.bilm.config import BiLMConfig
-from keras_elmo.bilm.hdf5 import read_weights, write_weights
+from keras_elmo.bilm.hdf5 import open_weights, write_weights
 from keras_elmo.bilm.names import named_variables
 from keras_elmo.bilm.traced import traced_once
 from keras_elmo.layers.contextual_encoder import ContextualEncoder
+from keras_elmo.layers.freezable import without_initial_values
 from keras_elmo.layers.lstm_stack import LSTMStack
 from keras_elmo.layers.token_encoder import TokenEncoder
 from keras_elmo.text.characters import NUM_CHARACTERS, boundary_char_ids, word_char_ids
@@ -257,13 +258,16 @@ class BiLM(keras.layers.Layer):
 
         Raises:
             FileNotFoundError: nothing is found at `place`.
-            ValueError: the files are not what they should be; nothing is built then.
+            ValueError: the files are not what they should be.
         """
         with presets.open_model(place) as files:
             config = BiLMConfig.from_json(files.options, source=files.options_name)
-            arrays = read_weights(files.weights, config, files.weights_name, strict)
-        bilm = cls(config, frozen=frozen, **kwargs)
-        bilm.set_arrays(arrays)
+            weights = open_weights(files.weights, config, files.weights_name, strict)
+            with weights as arrays, without_initial_values():
+                bilm = cls(config, frozen=frozen, **kwargs)
+                variables = bilm.named_variables()
+                for key, array in arrays:
+                    variables[key].assign(array)
         return bilm
 
     def save(self, directory, dtype="float32"):

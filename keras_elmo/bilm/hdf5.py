@@ -9,8 +9,9 @@ import numpy as np
 from keras_elmo.bilm.names import PATTERN, weight_shapes
 
 
-def read_weights(file, config, source, strict=False):
-    """Read and check every tensor of a weight file before anything is built.
+@contextlib.contextmanager
+def open_weights(file, config, source, strict=False):
+    """Open a weight file: keys and shapes are checked at once, each tensor's values as it is read.
 
     Args:
         file: path or binary file object of an HDF5 file.
@@ -18,8 +19,9 @@ def read_weights(file, config, source, strict=False):
         source: str, the file's name for messages.
         strict: bool, whether datasets beyond the biLM's (a softmax, say) are an error.
 
-    Returns:
-        dict of HDF5 key to float32 array, in the order of the name table.
+    Yields:
+        iterator of pairs of HDF5 key and float32 array, in the order of the name table; a large
+        biLM so need not be in memory twice.
 
     Raises:
         ValueError: the file is not HDF5, is cut short, or a dataset is missing, of another shape
@@ -34,11 +36,18 @@ def read_weights(file, config, source, strict=False):
         _check_keys(table, found, source, strict)
         for key, row in table.items():
             _check_dataset(key, row, found[key], source)
+        yield _tensors(weights, table, config, source)
+
+
+def _tensors(weights, table, config, source):
+    for key in weight_shapes(config):
+        if key not in table:
+            yield key, _identity_projection(key, config)
+            continue
         with _readable(source):
-            arrays = {key: weights[key][()].astype(np.float32) for key in table}
-    for key, array in arrays.items():
+            array = weights[key][()].astype(np.float32, copy=False)
         _check_finite(key, array, source)
-    return _with_identity_projection(arrays, config)
+        yield key, array
 
 
 @contextlib.contextmanager
@@ -104,12 +113,9 @@ def _without_absent_projection(table, found, config):
     return {key: row for key, row in table.items() if not key.startswith("CNN_proj/")}
 
 
-def _with_identity_projection(arrays, config):
-    identity = {
-        "CNN_proj/W_proj": np.eye(config.projection_dim, dtype=np.float32),
-        "CNN_proj/b_proj": np.zeros(config.projection_dim, dtype=np.float32),
-    }
-    return {key: arrays[key] if key in arrays else identity[key] for key in weight_shapes(config)}
+def _identity_projection(key, config):
+    dim = config.projection_dim
+    return np.eye(dim, dtype=np.float32) if key.endswith("W_proj") else np.zeros(dim, np.float32)
 
 
 def _check_keys(table, found, source, strict):
@@ -139,7 +145,7 @@ def _check_keys(table, found, source, strict):
 
 
 def _note_ignored(extra, source):
-    warnings.warn(f"{source}: ignored datasets that no biLM has: {_named(extra)}.", stacklevel=5)
+    warnings.warn(f"{source}: ignored datasets that no biLM has: {_named(extra)}.", stacklevel=7)
 
 
 def _named(keys, most=6):

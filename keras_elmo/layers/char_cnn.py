@@ -1,5 +1,7 @@
 """The character convolution of the token encoder."""
 
+import functools
+
 import keras
 import tensorflow as tf
 
@@ -87,28 +89,22 @@ class CharCNN(FreezableLayer):
 
     def _features(self, char_ids, kernel, bound):
         """Features of words of which each only repeats its last id from `bound` on, at the most."""
-        words, characters = tf.shape(char_ids)[0], char_ids.shape[1]
+        characters = char_ids.shape[1]
         starts = self._starts(char_ids, bound)
-        # Padded also because TensorFlow's maximum over no word at all has no gradient.
-        ids = tf.pad(pad_rows(char_ids), [[0, 0], [0, self._widest - 1]])
-        places = tf.range(starts)[:, tf.newaxis] + tf.range(self._widest)
-        windows = tf.gather(ids, places, axis=1)
+        at_end = bound + self._widest > characters
+        beyond = self._beyond_the_end(starts, characters) if at_end else tf.zeros((0, 0))
         table = tf.pad(tf.convert_to_tensor(self.char_embed), [[1, 0], [0, 0]])
-        # In two axes, for a product with three has a slow gradient.
-        rows = tf.reshape(tf.gather(table, windows), [-1, kernel.shape[0]])
-        products = matmul(rows, kernel, product_dtype(self))
-        products = tf.reshape(products, [-1, starts, kernel.shape[1]])
-        if bound + self._widest > characters:
-            products += self._beyond_the_end(starts, characters)
         bias = tf.concat([tf.convert_to_tensor(bias) for bias in self.biases], axis=0)
-        activate = keras.activations.get(self.activation)
-        return activate(tf.nn.bias_add(tf.reduce_max(products, axis=1), bias))[:words]
+        run = _convolution(self.activation, product_dtype(self), at_end)
+        return tf.ensure_shape(
+            run(char_ids, starts, table, kernel, bias, beyond), (None, bias.shape[0])
+        )
 
     def _starts(self, char_ids, bound):
         """How many windows a word has that can differ; the last is all padding, if there is one."""
         characters = char_ids.shape[1]
         if bound < characters:
-            return bound + 1
+            return tf.constant(bound + 1)
         used = tf.reduce_any(char_ids != char_ids[:, -1:], axis=0)
         starts = tf.reduce_max(tf.where(used, tf.range(characters) + 1, 0)) + 1
         return tf.minimum(starts + -starts % 8, characters)
@@ -130,3 +126,45 @@ class CharCNN(FreezableLayer):
             activation=self.activation,
         )
         return config
+
+
+@functools.cache
+def _convolution(activation, dtype, at_end):
+    """The convolution of words of like length as a graph that all groups and layers share.
+
+    Made once in a process rather than for each group: graphs with a CNN are made in half the time.
+
+    Returns:
+        Function of char_ids `(words, characters)`, starts, the table of characters, the merged
+        kernel, the biases, and what to add to the products where windows reach the end.
+    """
+
+    def convolve(char_ids, starts, table, kernel, bias, beyond):
+        widest = tf.shape(kernel)[0] // tf.shape(table)[1]
+        # Padded also because TensorFlow's maximum over no word at all has no gradient.
+        ids = tf.pad(pad_rows(char_ids), [[0, 0], [0, widest - 1]])
+        places = tf.range(starts)[:, tf.newaxis] + tf.range(widest)
+        # In two axes, for a product with three has a slow gradient.
+        rows = tf.reshape(
+            tf.gather(table, tf.gather(ids, places, axis=1)), [-1, tf.shape(kernel)[0]]
+        )
+        products = matmul(rows, kernel, dtype)
+        products = tf.reshape(products, [-1, starts, tf.shape(kernel)[1]])
+        if at_end:
+            products += beyond
+        largest = tf.nn.bias_add(tf.reduce_max(products, axis=1), bias)
+        return keras.activations.get(activation)(largest)[: tf.shape(char_ids)[0]]
+
+    matrix = tf.TensorSpec((None, None))
+    return tf.function(
+        convolve,
+        input_signature=[
+            tf.TensorSpec((None, None), tf.int32),
+            tf.TensorSpec((), tf.int32),
+            matrix,
+            matrix,
+            tf.TensorSpec((None,)),
+            matrix,
+        ],
+        autograph=False,
+    )

@@ -78,12 +78,14 @@ class ContextualEncoder(keras.layers.Layer):
         places = (packing.forward, packing.backward)
         inputs = [tf.gather(table, _by_place(words, place)) for place in places]
         outputs, states = packed_stacks(stacks, inputs, packing, initial_states)
-        vectors = tf.gather(table, words)
-        layers = [tf.concat([vectors, vectors], axis=1)]
+        vectors = _rows_of(table, rows)
+        layers = [tf.concat([vectors, vectors], axis=-1)]
+        by_position = [rows.with_flat_values(place) for place in places]
         for pair in zip(*outputs, strict=True):
-            layers.append(tf.concat([tf.gather(*x) for x in zip(pair, places, strict=True)], 1))
-        layers = rows.with_flat_values(tf.stack(layers, axis=1)).to_tensor()
-        return tf.transpose(layers, [0, 2, 1, 3]), states
+            layers.append(
+                tf.concat([_rows_of(*x) for x in zip(pair, by_position, strict=True)], -1)
+            )
+        return tf.stack(layers, axis=1), states
 
     def get_config(self):
         config = super().get_config()
@@ -101,3 +103,8 @@ class ContextualEncoder(keras.layers.Layer):
 def _by_place(values, places):
     """`values` in packed order."""
     return tf.gather(values, tf.math.invert_permutation(places))
+
+
+def _rows_of(table, numbers):
+    """Rows of `table` by ragged numbers, `(batch, time, dim)`, 0 at padding."""
+    return tf.gather(tf.pad(table, [[0, 1], [0, 0]]), numbers.to_tensor(tf.shape(table)[0]))

@@ -1,6 +1,30 @@
 """The base of all layers of the biLM."""
 
+import contextlib
+import contextvars
+
 import keras
+import tensorflow as tf
+
+_has_initial_values = contextvars.ContextVar("has_initial_values", default=True)
+
+
+@contextlib.contextmanager
+def without_initial_values():
+    """Within the block, weights are made without values, for one who sets all of them at once.
+
+    A large biLM would otherwise be drawn at random first, which takes seconds and its size once
+    more in memory.
+    """
+    token = _has_initial_values.set(False)
+    try:
+        yield
+    finally:
+        _has_initial_values.reset(token)
+
+
+def _no_values(shape, dtype):
+    return tf.raw_ops.Empty(shape=shape, dtype=tf.as_dtype(dtype), init=False)
 
 
 class FreezableLayer(keras.layers.Layer):
@@ -23,7 +47,7 @@ class FreezableLayer(keras.layers.Layer):
         return self.add_weight(
             name=name,
             shape=shape,
-            initializer=initializer,
+            initializer=initializer if _has_initial_values.get() else _no_values,
             dtype="float32",
             autocast=False,
             trainable=not self.frozen,

@@ -1,8 +1,13 @@
 """Both directions' LSTM stacks over packed sentences."""
 
+import functools
+
 import tensorflow as tf
 
-from keras_elmo.layers.packing import MOST_ROWS
+from keras_elmo.layers import packing as packing_of
+from keras_elmo.layers.packing import Packing
+from keras_elmo.layers.precision import affine, product_dtype
+from keras_elmo.layers.projected_lstm import cell
 
 
 def packed_stacks(stacks, inputs, packing, initial_states):
@@ -21,29 +26,57 @@ def packed_stacks(stacks, inputs, packing, initial_states):
         order, and its states after each sentence, like `initial_states`.
     """
     outputs, states = ([], []), ([], [])
-    x = inputs
+    x = tuple(inputs)
     for layer in range(stacks[0].n_layers):
         lstms = [stack.lstms[layer] for stack in stacks]
-        initial = [states_of[layer] for states_of in initial_states]
-        found, final = _run_layer(lstms, x, packing, initial)
+        run = _layer_runner(_sizes(lstms[0]), product_dtype(lstms[0]), packing_of.MOST_ROWS)
+        weights = tuple(
+            tuple(map(tf.convert_to_tensor, (lstm.W_0, lstm.B, lstm.W_P_0))) for lstm in lstms
+        )
+        initial = tuple(states_of[layer] for states_of in initial_states)
+        found, final = run(weights, x, packing, initial)
         skips = layer > 0 and stacks[0].use_skip_connections
-        x = [y + below for y, below in zip(found, x, strict=True)] if skips else found
+        x = tuple(y + below for y, below in zip(found, x, strict=True)) if skips else found
         for k in range(len(stacks)):
             outputs[k].append(x[k])
             states[k].append(final[k])
     return tuple(map(tuple, outputs)), tuple(map(tuple, states))
 
 
-def _run_layer(lstms, inputs, packing, initial_states):
-    steps = [lstm.make_packed_step() for lstm in lstms]
+def _sizes(lstm):
+    return lstm.input_dim, lstm.lstm_dim, lstm.projection_dim, lstm.cell_clip, lstm.proj_clip
+
+
+@functools.cache
+def _layer_runner(sizes, dtype, most_rows):
+    """A layer of both directions as a graph that all layers of the same sizes share."""
+    input_dim, lstm_dim, projection_dim, *clips = sizes
+    vector = tf.TensorSpec((None,), tf.int32)
+    kernel = tf.TensorSpec((input_dim + projection_dim, 4 * lstm_dim))
+    weights = (kernel, tf.TensorSpec((4 * lstm_dim,)), tf.TensorSpec((lstm_dim, projection_dim)))
+    state = (tf.TensorSpec((None, lstm_dim)), tf.TensorSpec((None, projection_dim)))
+    return tf.function(
+        functools.partial(_run_layer, clips=clips, dtype=dtype, most_rows=most_rows),
+        input_signature=[
+            (weights, weights),
+            (tf.TensorSpec((None, input_dim)),) * 2,
+            Packing(*(vector for _ in Packing._fields)),
+            (state, state),
+        ],
+        autograph=False,
+    )
+
+
+def _run_layer(weights, inputs, packing, initial_states, clips, dtype, most_rows):
+    steps = [_step(*own, clips, dtype) for own in weights]
     by_row = tf.nest.map_structure(lambda x: tf.gather(x, packing.order), initial_states)
     # Outputs, and states of the rows that leave, step by step behind an empty first one.
     kept = [tuple(_array(packing, x) for x in (m, c, m)) for c, m in initial_states]
 
     def run_group(group, kept):
-        first, begin, end = group * MOST_ROWS, packing.groups[group], packing.groups[group + 1]
+        first, begin, end = group * most_rows, packing.groups[group], packing.groups[group + 1]
         rows = slice(first, first + packing.sizes[begin])
-        states = tf.nest.map_structure(lambda x: x[rows], by_row)
+        states = list(tf.nest.map_structure(lambda x: x[rows], by_row))
 
         def run_step(time, kept, states):
             place, size, stay = packing.offsets[time], packing.sizes[time], packing.staying[time]
@@ -61,11 +94,22 @@ def _run_layer(lstms, inputs, packing, initial_states):
 
     groups = tf.shape(packing.groups)[0] - 1
     _, kept = tf.while_loop(lambda group, _: group < groups, run_group, (0, kept))
-    outputs = [array.concat() for array, _, _ in kept]
-    finals = [
+    outputs = tuple(array.concat() for array, _, _ in kept)
+    finals = tuple(
         tuple(tf.gather(states.concat(), packing.ends) for states in left) for _, *left in kept
-    ]
+    )
     return outputs, finals
+
+
+def _step(kernel, bias, projection, clips, dtype):
+    """The recurrence of one position, for rows that are all at work."""
+    kernel, projection = tf.cast(kernel, dtype), tf.cast(projection, dtype)
+
+    def step(x, c, m):
+        gates = affine(tf.concat([x, m], axis=1), kernel, bias, dtype)
+        return cell(gates, c, projection, *clips)
+
+    return step
 
 
 def _array(packing, like):

@@ -1,5 +1,6 @@
 """Where the positions of sentences stand when no step of a recurrence is spent on padding."""
 
+import functools
 from typing import NamedTuple
 
 import tensorflow as tf
@@ -45,13 +46,26 @@ def pack(lengths):
     Returns:
         Packing.
     """
+    return _packer(MOST_ROWS)(lengths)
+
+
+@functools.cache
+def _packer(most_rows):
+    """`pack` for groups of at most `most_rows`, a graph that is made once."""
+    signature = [tf.TensorSpec((None,), tf.int32)]
+    return tf.function(
+        functools.partial(_pack, most_rows=most_rows), input_signature=signature, autograph=False
+    )
+
+
+def _pack(lengths, most_rows):
     batch = tf.shape(lengths)[0]
     order = tf.argsort(lengths, direction="DESCENDING", stable=True)
-    group, row = tf.range(batch) // MOST_ROWS, tf.range(batch) % MOST_ROWS
+    group, row = tf.range(batch) // most_rows, tf.range(batch) % most_rows
     by_row = tf.gather(lengths, order)
-    groups = tf.cumsum(tf.concat([[0], by_row[::MOST_ROWS]], axis=0))
+    groups = tf.cumsum(tf.concat([[0], by_row[::most_rows]], axis=0))
     begin = tf.gather(groups, group)
-    leaving = tf.argsort((begin + by_row) * MOST_ROWS + row)
+    leaving = tf.argsort((begin + by_row) * most_rows + row)
     rank = tf.math.invert_permutation(order)
     step, last = (tf.gather(x, rank) for x in (begin, begin + by_row - 1))
 

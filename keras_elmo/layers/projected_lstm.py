@@ -96,7 +96,8 @@ class ProjectedLSTM(FreezableLayer):
         projection = tf.cast(tf.convert_to_tensor(self.W_P_0), dtype)
 
         def step(time, input_gates, c, m):
-            new_c, new_m = self._cell(input_gates + matmul(m, recurrent, dtype), c, projection)
+            gates = input_gates + matmul(m, recurrent, dtype)
+            new_c, new_m = cell(gates, c, projection, self.cell_clip, self.proj_clip)
             if lengths is None:
                 return new_m, new_c, new_m
             valid = (time < lengths)[:, tf.newaxis]
@@ -108,28 +109,6 @@ class ProjectedLSTM(FreezableLayer):
 
         return step
 
-    def make_packed_step(self):
-        """The recurrence of one position, for rows that are all at work.
-
-        Returns:
-            Function of x_t, c and m, float32 `(rows, ...)`, to the new c and m.
-        """
-        dtype = product_dtype(self)
-        kernel = tf.cast(tf.convert_to_tensor(self.W_0), dtype)
-        bias = tf.convert_to_tensor(self.B)
-        projection = tf.cast(tf.convert_to_tensor(self.W_P_0), dtype)
-
-        def step(x, c, m):
-            return self._cell(affine(tf.concat([x, m], axis=1), kernel, bias, dtype), c, projection)
-
-        return step
-
-    def _cell(self, gates, c, projection):
-        i, j, f, o = tf.split(gates, 4, axis=1)
-        c = clip(tf.sigmoid(f + 1.0) * c + tf.sigmoid(i) * tf.tanh(j), self.cell_clip)
-        m = matmul(tf.sigmoid(o) * tf.tanh(c), projection, projection.dtype)
-        return c, clip(m, self.proj_clip)
-
     def get_config(self):
         config = super().get_config()
         config.update(
@@ -139,6 +118,25 @@ class ProjectedLSTM(FreezableLayer):
             proj_clip=self.proj_clip,
         )
         return config
+
+
+def cell(gates, c, projection, cell_clip, proj_clip):
+    """The LSTM's formula behind its first product.
+
+    Args:
+        gates: float32 `(rows, 4 * lstm_dim)`, i, j, f and o before their functions.
+        c: float32 `(rows, lstm_dim)`.
+        projection: W_P_0 in the products' dtype.
+        cell_clip: float or None.
+        proj_clip: float or None.
+
+    Returns:
+        The new `(c, m)`, float32.
+    """
+    i, j, f, o = tf.split(gates, 4, axis=1)
+    c = clip(tf.sigmoid(f + 1.0) * c + tf.sigmoid(i) * tf.tanh(j), cell_clip)
+    m = matmul(tf.sigmoid(o) * tf.tanh(c), projection, projection.dtype)
+    return c, clip(m, proj_clip)
 
 
 def _run_loop(step, input_gates, state):

@@ -29,6 +29,19 @@ def by_length(x):
     return np.argsort(lengths.numpy(), kind="stable")
 
 
+def predict_by_length(predict, x):
+    """What `predict` gives for `x`, run from the shortest row to the longest, in `x`'s own order.
+
+    Args:
+        predict: function of texts (n,) or tokens (n, time) to an array, or a structure of arrays,
+            with n rows.
+        x: string tensor.
+    """
+    order = by_length(x)
+    back = np.argsort(order)
+    return keras.tree.map_structure(lambda rows: rows[back], predict(tf.gather(x, order)))
+
+
 def batches_by_length(x):
     """Yields all rows of `x` in batches of rows of about one length, which saves padding."""
     order = by_length(x)

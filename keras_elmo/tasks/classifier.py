@@ -10,9 +10,9 @@ from keras_elmo.checks import check_flag
 from keras_elmo.tasks.averaging import with_averaging
 from keras_elmo.tasks.batches import (
     batches_by_length,
-    by_length,
     encode_batches,
     encode_validation,
+    predict_by_length,
     read_data,
     stream_batches,
 )
@@ -265,9 +265,8 @@ class TextClassifier(keras.Model):
             return super().predict(x, batch_size, verbose=verbose, **kwargs)
         if x.shape[0] == 0:
             return np.zeros((0, self.head.units), np.float32)
-        order = by_length(x)
-        ordered = super().predict(tf.gather(x, order), batch_size, verbose=verbose, **kwargs)
-        return ordered[np.argsort(order)]
+        run = super().predict
+        return predict_by_length(lambda rows: run(rows, batch_size, verbose=verbose, **kwargs), x)
 
     def predict_proba(self, x, batch_size=None, verbose="auto"):
         """Probabilities, float32 (n, n_classes), columns in the order of `classes_`."""

@@ -3,6 +3,7 @@
 import keras
 import tensorflow as tf
 
+from keras_elmo.tasks.batches import predict_by_length
 from keras_elmo.tasks.inputs import (
     batched,
     can_shuffle,
@@ -92,10 +93,18 @@ class Sequential(keras.Sequential):
         )
 
     def predict(self, x, batch_size=None, verbose="auto", **kwargs):
-        """The model's outputs, one row a text, as from `keras.Model.predict`."""
+        """The model's outputs, one row a text, as from `keras.Model.predict`.
+
+        Where all outputs are one vector a text, texts in memory are run in order of length.
+        """
         x, _, _ = self._data(x, batch_size=batch_size)
         batch_size = None if is_stream(x) else batch_size
-        return super().predict(x, batch_size=batch_size, verbose=verbose, **kwargs)
+        run = super().predict
+
+        def predict(x):
+            return run(x, batch_size=batch_size, verbose=verbose, **kwargs)
+
+        return predict_by_length(predict, x) if self._may_reorder(x, kwargs) else predict(x)
 
     def train_on_batch(self, x, y=None, sample_weight=None, **kwargs):
         """One training step on one batch, as `keras.Model.train_on_batch`."""
@@ -141,6 +150,13 @@ class Sequential(keras.Sequential):
         if not self.built and tf.is_tensor(x) and x.shape.rank == 2:
             self.build((None, None))  # tokens: any number a row, not only the first batch's
         return x
+
+    def _may_reorder(self, x, options):
+        """Whether rows can be predicted in another order and put back."""
+        is_text = tf.is_tensor(x) and x.dtype == tf.string and x.shape[0] > 0
+        if not is_text or "steps" in options or not (self.built and self._functional):
+            return False
+        return all(len(output.shape) == 2 for output in self.outputs)
 
     def _check_kind(self, x):
         """A Sequential has one input: either texts, (n,) or (n, 1), or tokens, (n, time)."""

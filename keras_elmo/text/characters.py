@@ -38,7 +38,7 @@ def word_char_ids(words, max_characters=MAX_CHARACTERS_PER_TOKEN):
     spelled = tf.concat([spelled, tf.zeros_like(spelled[..., :1])], axis=-1)
     length = tf.minimum(tf.strings.length(words, unit="BYTE"), room)[..., tf.newaxis]
     position = tf.range(max_characters - 1)
-    spelled = tf.where(position == length, EOW_ID, spelled)
+    spelled = tf.where(tf.equal(position, length), EOW_ID, spelled)
     spelled = tf.where(position > length, PAD_ID, spelled)
     begin = tf.fill(tf.shape(length), BOW_ID)
     return tf.concat([begin, spelled], axis=-1) + 1

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from keras_elmo.layers import packed_stacks, packing
+from keras_elmo.layers import packing
 from keras_elmo.layers.contextual_encoder import ContextualEncoder
 from keras_elmo.layers.lstm_stack import LSTMStack
 
@@ -54,8 +54,7 @@ def test_each_direction_sees_one_side_only():
 @pytest.mark.parametrize("skips", [True, False])
 @pytest.mark.parametrize("n_layers", [2, 3])
 def test_packed_equals_plain_on_random_shapes(n_layers, skips, monkeypatch):
-    for module in (packing, packed_stacks):
-        monkeypatch.setattr(module, "MOST_ROWS", 4)
+    monkeypatch.setattr(packing, "MOST_ROWS", 4)
     options = {"cell_clip": 0.5, "proj_clip": 0.4, "use_skip_connections": skips}
     encoder = make(n_layers, **options)
     rng = np.random.default_rng(n_layers)
