@@ -45,3 +45,29 @@ def time_call(function, runs=15):
         function()
         seconds.append(time.perf_counter() - begin)
     return statistics.median(seconds)
+
+
+def embedding_flops(config, sentences, call_size):
+    """FLOP a token of embedding sentences, forward.
+
+    The LSTMs run over each token and the two boundaries of its sentence, the token encoder over the
+    distinct words of each call and the two boundaries.
+
+    Args:
+        config: BiLMConfig.
+        sentences: token lists.
+        call_size: int, sentences a call.
+
+    Returns:
+        dict of `lstm_flops`, `encoder_flops`, and `words_per_token`, words encoded a token.
+    """
+    tokens = sum(map(len, sentences))
+    words = []
+    for start in range(0, len(sentences), call_size):
+        call = sentences[start : start + call_size]
+        words += ["", "", *sorted({word for sentence in call for word in sentence})]
+    return {
+        "lstm_flops": lstm_flops(config) * (tokens + 2 * len(sentences)) / tokens,
+        "encoder_flops": float(word_flops(config, tf.constant(words))) * len(words) / tokens,
+        "words_per_token": len(words) / tokens,
+    }

@@ -4,10 +4,12 @@ Importing this package registers its classes with Keras, so that saved models lo
 """
 
 from keras_elmo.bilm import BiLM, BiLMConfig
+from keras_elmo.corpora import embed_corpus
 from keras_elmo.datasets import load_sms_sample
+from keras_elmo.embedder import Embedder
 from keras_elmo.embedding import ELMoEmbedding
 from keras_elmo.language_model import LanguageModel
-from keras_elmo.tasks import Sequential, TextClassifier
+from keras_elmo.tasks import FeatureCache, Sequential, TextClassifier
 from keras_elmo.text import Vocabulary, as_text, as_tokens, tokenize
 
 __version__ = "0.1.0"
@@ -16,6 +18,8 @@ __all__ = [
     "BiLM",
     "BiLMConfig",
     "ELMoEmbedding",
+    "Embedder",
+    "FeatureCache",
     "LanguageModel",
     "Sequential",
     "TextClassifier",
@@ -23,6 +27,7 @@ __all__ = [
     "__version__",
     "as_text",
     "as_tokens",
+    "embed_corpus",
     "load_sms_sample",
     "tokenize",
 ]

@@ -8,7 +8,9 @@ from keras_elmo.checks import check_count
 from keras_elmo.embedding import ELMoEmbedding
 
 MOST_TEXTS = 512
-MOST_BYTES = 128 << 20  # of all layers of a run: what a run takes beside is a small multiple of it.
+MOST_BYTES = 32 << 20  # of all layers of a run: what a run takes beside is a small multiple of it.
+LONG_TEXTS = 32  # Long texts are run so many together, for the recurrence is slow with few rows,
+MOST_BYTES_OF_LONG_TEXTS = 256 << 20  # if they take no more than this.
 
 
 class Embedder:
@@ -86,11 +88,11 @@ class Embedder:
 
     def _rows_of_runs(self, lengths):
         """Yields the numbers of rows to run together."""
-        layer = self.layer
-        slots = MOST_BYTES // (4 * layer.num_layers * layer.output_dim)
         order = np.argsort(-lengths, kind="stable")
         while len(order):
-            rows = min(MOST_TEXTS, max(1, slots // (lengths[order[0]] + 2)))
+            size = 4 * self.layer.num_layers * self.layer.output_dim * (lengths[order[0]] + 2)
+            long = min(LONG_TEXTS, MOST_BYTES_OF_LONG_TEXTS // size)
+            rows = min(MOST_TEXTS, max(1, long, MOST_BYTES // size))
             yield order[:rows]
             order = order[rows:]
 

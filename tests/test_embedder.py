@@ -36,10 +36,14 @@ def test_takes_tokens_and_a_source(tiny_directory):
 
 
 def test_a_run_is_bounded_in_positions(tiny_bilm, monkeypatch):
-    monkeypatch.setattr(embedder, "MOST_BYTES", 4 * 3 * 16 * 10)
+    position = 4 * 3 * 16
+    monkeypatch.setattr(embedder, "MOST_BYTES", 10 * position)
+    monkeypatch.setattr(embedder, "LONG_TEXTS", 2)
+    monkeypatch.setattr(embedder, "MOST_BYTES_OF_LONG_TEXTS", 30 * position)
     run = Embedder(ELMoEmbedding(tiny_bilm))
-    tokens = run.tokens(["a b c"] * 3 + ["a " * 50])
-    assert [len(numbers) for numbers, _ in run.runs(tokens)] == [1, 2, 1]
+    texts = ["a b c d e f g h"] * 3 + ["a " * 50] + ["a"] * 4
+    sizes = [len(numbers) for numbers, _ in run.runs(run.tokens(texts))]
+    assert sizes == [1, 2, 2, 3]  # The longest alone, two long ones, one long and short ones, ...
 
 
 @pytest.mark.parametrize("options", [{"output": ["elmo", "top"]}, {"num_mixes": 2}])

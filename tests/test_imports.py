@@ -11,7 +11,8 @@ BOTTOM = {"text", "layers", "presets", "datasets", "checks"}
 TO_BILM = BOTTOM - {"datasets", "checks"} | {"bilm"}
 TO_PRETRAINING = TO_BILM | {"pretraining"}
 TO_EMBEDDING = TO_BILM | {"sources", "inputs", "outputs", "checks", "embedding"}
-TO_TASKS = TO_EMBEDDING | {"tasks", "datasets", "export"}
+TO_EMBEDDER = TO_EMBEDDING | {"embedder"}
+TO_TASKS = TO_EMBEDDER | {"tasks", "datasets", "export"}
 MAY_IMPORT = {
     "text": set(),
     "layers": set(),
@@ -24,11 +25,14 @@ MAY_IMPORT = {
     "inputs": {"text"},
     "outputs": {"layers"},
     "embedding": TO_EMBEDDING - {"embedding"},
-    "tasks": TO_EMBEDDING,
+    "embedder": TO_EMBEDDING,
+    "corpora": TO_EMBEDDER,
+    "spark": TO_EMBEDDER,
+    "tasks": TO_EMBEDDER,
     "export": TO_EMBEDDING,
     "language_model": TO_PRETRAINING | {"inputs", "checks"},
-    "__init__": TO_TASKS | {"pretraining", "language_model"},
-    "cli": TO_TASKS | {"pretraining", "language_model", "__init__"},
+    "__init__": TO_TASKS | {"corpora", "pretraining", "language_model"},
+    "cli": TO_TASKS | {"corpora", "pretraining", "language_model", "__init__"},
 }
 FILES = {"h5py", "io", "json", "os", "pathlib", "shutil", "tempfile", "zipfile"}
 FORBIDDEN_OUTSIDE = {"text": {"keras", "tf_keras"}, "layers": FILES}

@@ -1,5 +1,9 @@
 """How much is computed, counted instead of timed."""
 
+import random
+import re
+from pathlib import Path
+
 import keras
 import numpy as np
 import pytest
@@ -54,6 +58,34 @@ def counts(monkeypatch):
 def test_a_call_encodes_distinct_words_and_steps_over_no_padding(counts, tiny_bilm):
     ELMoEmbedding(tiny_bilm)(TEXTS)
     assert counts.take() == (10 + 2, CELLS * (TOKENS + 2 * len(TEXTS)))
+
+
+def test_calls_of_many_shapes_share_a_graph_and_leave_memory_as_it_is(tiny_bilm, monkeypatch):
+    rng, made, run_layer = random.Random(7), [], packed_stacks._run_layer
+    monkeypatch.setattr(
+        packed_stacks, "_run_layer", lambda *given: made.append(1) or run_layer(*given)
+    )
+    packed_stacks._layer_runner.cache_clear()
+
+    def call():
+        rows = [["w"] * rng.randint(0, 30) for _ in range(rng.randint(1, 40))]
+        tiny_bilm.embed_tokens([[*row, str(rng.random())] for row in rows])
+
+    for _ in range(50):
+        call()
+    before = resident_megabytes()
+    for _ in range(150):
+        call()
+    assert resident_megabytes() - before < 20
+    assert len(made) == 1  # For all layers and shapes.
+    packed_stacks._layer_runner.cache_clear()
+
+
+def resident_megabytes():
+    status = Path("/proc/self/status")
+    if not status.is_file():
+        pytest.skip("the system does not tell a process's memory in /proc")
+    return int(re.search(r"VmRSS:\s+(\d+)", status.read_text())[1]) / 1024
 
 
 def test_fit_does_so_batch_by_batch(counts, tiny_bilm):

@@ -13,7 +13,6 @@ from keras_elmo import presets
 from keras_elmo.bilm.config import BiLMConfig
 from keras_elmo.bilm.hdf5 import open_weights, write_weights
 from keras_elmo.bilm.names import named_variables
-from keras_elmo.bilm.traced import traced_once
 from keras_elmo.layers.contextual_encoder import ContextualEncoder
 from keras_elmo.layers.freezable import without_initial_values
 from keras_elmo.layers.lstm_stack import LSTMStack
@@ -97,11 +96,6 @@ class BiLM(keras.layers.Layer):
             name="contextual_encoder",
         )
         self.build()
-        states = tf.nest.map_structure(
-            lambda x: tf.TensorSpec((None, *x.shape[1:])), self.contextual_encoder.zero_states(0)
-        )
-        tokens = tf.RaggedTensorSpec((None, None), tf.string)
-        self._embed_in_graph = traced_once(self._embed, tokens, states)
 
     def _make_stack(self, name):
         return LSTMStack(
@@ -189,12 +183,6 @@ class BiLM(keras.layers.Layer):
             BiLMOutput with begin and end of sentence: `time` is the longest row plus 2.
         """
         tokens = tokens if isinstance(tokens, tf.RaggedTensor) else as_tokens(tokens)
-        if initial_states is None:
-            initial_states = self.contextual_encoder.zero_states(tokens.nrows())
-        run = self._embed_in_graph if tf.executing_eagerly() else self._embed
-        return run(tokens.with_row_splits_dtype(tf.int64), initial_states)
-
-    def _embed(self, tokens, initial_states):
         table, rows = self.token_table(tokens.flat_values)
         return self.embed_table(table, tokens.with_flat_values(rows), initial_states)
 

@@ -1,14 +1,15 @@
 """`keras_elmo`: uses what is trained, from the command line."""
 
-from keras_elmo.cli import evaluate, score, substitutes
+from keras_elmo.cli import embed, evaluate, score, substitutes
 from keras_elmo.cli.frame import Command
 
 PROG = "keras_elmo"
 EXAMPLES = f"""\
+  {PROG} embed corpus.txt.gz vectors.hdf5
   {PROG} evaluate english-small held-out.txt.gz
   {PROG} score my-bilm sentences.txt --output scores.tsv
   {PROG} substitutes english-small --text "She drank the tea." --position 3"""
-COMMAND = Command(PROG, "Use trained ELMo models.", EXAMPLES, (evaluate, score, substitutes))
+COMMAND = Command(PROG, "Use trained ELMo models.", EXAMPLES, (embed, evaluate, score, substitutes))
 
 
 def main(argv=None):

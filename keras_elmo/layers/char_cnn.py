@@ -8,6 +8,7 @@ import tensorflow as tf
 from keras_elmo.layers.freezable import FreezableLayer
 from keras_elmo.layers.precision import matmul, product_dtype
 from keras_elmo.layers.row_counts import pad_rows
+from keras_elmo.layers.traced import traced_once
 
 LENGTHS = (6, 7, 8, 9, 10, 12, 16)  # bytes with the word's marks; most English words have at most 8
 
@@ -132,8 +133,6 @@ class CharCNN(FreezableLayer):
 def _convolution(activation, dtype, at_end):
     """The convolution of words of like length as a graph that all groups and layers share.
 
-    Made once in a process rather than for each group: graphs with a CNN are made in half the time.
-
     Returns:
         Function of char_ids `(words, characters)`, starts, the table of characters, the merged
         kernel, the biases, and what to add to the products where windows reach the end.
@@ -155,16 +154,6 @@ def _convolution(activation, dtype, at_end):
         largest = tf.nn.bias_add(tf.reduce_max(products, axis=1), bias)
         return keras.activations.get(activation)(largest)[: tf.shape(char_ids)[0]]
 
-    matrix = tf.TensorSpec((None, None))
-    return tf.function(
-        convolve,
-        input_signature=[
-            tf.TensorSpec((None, None), tf.int32),
-            tf.TensorSpec((), tf.int32),
-            matrix,
-            matrix,
-            tf.TensorSpec((None,)),
-            matrix,
-        ],
-        autograph=False,
-    )
+    matrix, vector = tf.TensorSpec((None, None)), tf.TensorSpec((None,))
+    ids, number = tf.TensorSpec((None, None), tf.int32), tf.TensorSpec((), tf.int32)
+    return traced_once(convolve, ids, number, matrix, matrix, vector, matrix)

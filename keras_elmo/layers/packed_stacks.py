@@ -8,6 +8,7 @@ from keras_elmo.layers import packing as packing_of
 from keras_elmo.layers.packing import Packing
 from keras_elmo.layers.precision import affine, product_dtype
 from keras_elmo.layers.projected_lstm import cell
+from keras_elmo.layers.traced import traced_once
 
 
 def packed_stacks(stacks, inputs, packing, initial_states):
@@ -55,15 +56,16 @@ def _layer_runner(sizes, dtype, most_rows):
     kernel = tf.TensorSpec((input_dim + projection_dim, 4 * lstm_dim))
     weights = (kernel, tf.TensorSpec((4 * lstm_dim,)), tf.TensorSpec((lstm_dim, projection_dim)))
     state = (tf.TensorSpec((None, lstm_dim)), tf.TensorSpec((None, projection_dim)))
-    return tf.function(
-        functools.partial(_run_layer, clips=clips, dtype=dtype, most_rows=most_rows),
-        input_signature=[
-            (weights, weights),
-            (tf.TensorSpec((None, input_dim)),) * 2,
-            Packing(*(vector for _ in Packing._fields)),
-            (state, state),
-        ],
-        autograph=False,
+
+    def run(weights, inputs, packing, initial_states):
+        return _run_layer(weights, inputs, packing, initial_states, clips, dtype, most_rows)
+
+    return traced_once(
+        run,
+        (weights, weights),
+        (tf.TensorSpec((None, input_dim)),) * 2,
+        Packing(*(vector for _ in Packing._fields)),
+        (state, state),
     )
 
 

@@ -5,6 +5,8 @@ from typing import NamedTuple
 
 import tensorflow as tf
 
+from keras_elmo.layers.traced import traced_once
+
 MOST_ROWS = 128  # Fewer leave products slow, more push the gates of a step out of the cache.
 
 
@@ -46,16 +48,14 @@ def pack(lengths):
     Returns:
         Packing.
     """
-    return _packer(MOST_ROWS)(lengths)
+    return _packer(MOST_ROWS)(tf.convert_to_tensor(lengths))
 
 
 @functools.cache
 def _packer(most_rows):
     """`pack` for groups of at most `most_rows`, a graph that is made once."""
-    signature = [tf.TensorSpec((None,), tf.int32)]
-    return tf.function(
-        functools.partial(_pack, most_rows=most_rows), input_signature=signature, autograph=False
-    )
+    lengths = tf.TensorSpec((None,), tf.int32)
+    return traced_once(lambda lengths: _pack(lengths, most_rows), lengths)
 
 
 def _pack(lengths, most_rows):

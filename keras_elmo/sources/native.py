@@ -10,7 +10,7 @@ import tensorflow as tf
 
 from keras_elmo.bilm import BiLM
 from keras_elmo.bilm.token_cache import TokenVectorCache
-from keras_elmo.bilm.traced import traced_once
+from keras_elmo.layers.traced import traced_once
 
 # Sources that are alive in this process: `clone_model` finds the weights of the original here.
 _alive = weakref.WeakSet()

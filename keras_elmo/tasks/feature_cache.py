@@ -26,8 +26,8 @@ class FeatureCache:
 
     Within the `with` block, the model's `ELMoEmbedding` layers take the biLM's layers of a text
     from here; texts that are new are run and kept. The weights of the mix, gamma and all layers
-    above train as ever, on the same numbers up to the rounding of `dtype`. Afterwards the model
-    is what it was: it takes raw text, and holds nothing of the cache.
+    above train as ever. Afterwards the model is what it was: it takes raw text, and holds nothing
+    of the cache.
 
     Where a layer's only output is `default`, and nothing is dropped or normalised before its
     mean, the L+1 means of a text are kept; else the L+1 vectors of each token.
@@ -38,7 +38,9 @@ class FeatureCache:
         directory: Where to keep the features for other processes and later runs, mapped into
             memory; None keeps them in memory. Features of another biLM, tokenising or dtype lie
             beside each other there and are never mixed up.
-        dtype: "float16" or "float32", of what is kept.
+        dtype: "float32" or "float16", of what is kept. Half precision takes half the room, but
+            training magnifies its rounding: the model is another one than without a cache, as
+            another seed's would be.
         most_bytes: Bytes to keep at most. Texts beyond are run each time.
 
     Raises:
@@ -53,7 +55,7 @@ class FeatureCache:
     ```
     """
 
-    def __init__(self, model, directory=None, dtype="float16", most_bytes=4 << 30):
+    def __init__(self, model, directory=None, dtype="float32", most_bytes=2 << 30):
         check_choice("dtype", dtype, DTYPES)
         check_count("most_bytes", most_bytes)
         self.model = model

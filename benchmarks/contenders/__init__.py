@@ -1,0 +1,1 @@
+"""What `inference.py` measures, each in a process of its own."""

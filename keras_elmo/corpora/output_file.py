@@ -1,0 +1,71 @@
+"""Where vectors of a corpus go."""
+
+import os
+from pathlib import Path
+
+from keras_elmo.corpora.hdf5_store import HDF5Store
+from keras_elmo.corpora.npz_store import NpzStore
+
+STORES = {"hdf5": HDF5Store, "npz": NpzStore}
+FORMATS = tuple(STORES)
+ENDINGS = {".hdf5": "hdf5", ".h5": "hdf5", ".npz": "npz"}
+
+
+def format_of(path, given=None):
+    """The format of a file, one of `FORMATS`: the given one, or by the ending of its name.
+
+    Raises:
+        ValueError: The given one is unknown, or none is given and the ending tells nothing.
+    """
+    found = ENDINGS.get(Path(path).suffix.lower()) if given is None else given
+    if found not in STORES:
+        raise ValueError(
+            f"`output` must end in {', '.join(ENDINGS)}, or `format` be one of {FORMATS}. "
+            f"Received: output={os.fspath(path)!r}, format={given!r}."
+        )
+    return found
+
+
+def partial_of(path):
+    """The directory in which a file is written until it is whole."""
+    path = Path(path)
+    return path.with_name(f"{path.name}.partial")
+
+
+def check_output(path, files, overwrite):
+    """Raises where vectors could not or should not be written.
+
+    Args:
+        path: Path of the file to write.
+        files: The text: paths and file objects.
+        overwrite: bool, whether an existing file may be replaced.
+    """
+    path = Path(path)
+    if path.is_dir():
+        raise IsADirectoryError(f"{path} is a directory. Give a file to write.")
+    if path.exists():
+        _check_replaceable(path, files, overwrite)
+    folder = path.absolute().parent
+    if not folder.is_dir():
+        raise FileNotFoundError(f"{path} cannot be made, there is no directory {folder}.")
+    if not os.access(folder, os.W_OK):
+        raise PermissionError(f"{path} cannot be made, {folder} is not writable.")
+    partial = partial_of(path)
+    if partial.exists() and not partial.is_dir():
+        raise FileExistsError(
+            f"{partial} must be free or the directory of an interrupted run. Received: a file. "
+            "Move it away."
+        )
+
+
+def _check_replaceable(path, files, overwrite):
+    paths = [file for file in files if isinstance(file, (str, os.PathLike))]
+    if any(os.path.exists(name) and os.path.samefile(path, name) for name in paths):
+        raise ValueError(f"{path} is among the files to read. Give another output.")
+    if not path.is_file():
+        raise ValueError(f"{path} must be a regular file. Give another output.")
+    if not overwrite:
+        raise FileExistsError(
+            f"{path} exists. Give another output, or replace it with overwrite "
+            "(`overwrite=True`, `--overwrite`)."
+        )
