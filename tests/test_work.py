@@ -33,23 +33,23 @@ class Counts:
 @pytest.fixture
 def counts(monkeypatch):
     """Words that go through the CNN and rows that go through a cell, in graphs made from now on."""
-    counts, encode, make_step = Counts(), CharCNN.call, packed_stacks._step
+    counts, encode, make_step = Counts(), CharCNN.call, packed_stacks._parts
 
     def counting_call(cnn, char_ids):
         counts.words.assign_add(tf.shape(char_ids)[0])
         return encode(cnn, char_ids)
 
     def counting_step(*weights):
-        step = make_step(*weights)
+        input_gates, step = make_step(*weights)
 
-        def counting(x, c, m):
-            counts.rows.assign_add(tf.shape(x)[0])
-            return step(x, c, m)
+        def counting(gates, c, m):
+            counts.rows.assign_add(tf.shape(gates)[0])
+            return step(gates, c, m)
 
-        return counting
+        return input_gates, counting
 
     monkeypatch.setattr(CharCNN, "call", counting_call)
-    monkeypatch.setattr(packed_stacks, "_step", counting_step)
+    monkeypatch.setattr(packed_stacks, "_parts", counting_step)
     packed_stacks._layer_runner.cache_clear()
     yield counts
     packed_stacks._layer_runner.cache_clear()

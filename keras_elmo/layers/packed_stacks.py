@@ -6,7 +6,7 @@ import tensorflow as tf
 
 from keras_elmo.layers import packing as packing_of
 from keras_elmo.layers.packing import Packing
-from keras_elmo.layers.precision import affine, product_dtype
+from keras_elmo.layers.precision import affine, matmul, product_dtype
 from keras_elmo.layers.projected_lstm import cell
 from keras_elmo.layers.traced import traced_once
 
@@ -14,7 +14,7 @@ from keras_elmo.layers.traced import traced_once
 def packed_stacks(stacks, inputs, packing, initial_states):
     """Run two stacks side by side; a step has a row for each sentence that is not at its end.
 
-    Layer after layer: within one, the steps of a group of sentences are one loop.
+    Layer after layer: within one, a loop over blocks of steps, and in each a loop over its steps.
 
     Args:
         stacks: two LSTMStacks of the same sizes.
@@ -70,32 +70,42 @@ def _layer_runner(sizes, dtype, most_rows):
 
 
 def _run_layer(weights, inputs, packing, initial_states, clips, dtype, most_rows):
-    steps = [_step(*own, clips, dtype) for own in weights]
+    layers = [_parts(*own, clips, dtype) for own in weights]
     by_row = tf.nest.map_structure(lambda x: tf.gather(x, packing.order), initial_states)
     # Outputs, and states of the rows that leave, step by step behind an empty first one.
     kept = [tuple(_array(packing, x) for x in (m, c, m)) for c, m in initial_states]
+    ends = tf.concat([packing.offsets, tf.shape(inputs[0])[:1]], axis=0)
 
-    def run_group(group, kept):
-        first, begin, end = group * most_rows, packing.groups[group], packing.groups[group + 1]
-        rows = slice(first, first + packing.sizes[begin])
-        states = list(tf.nest.map_structure(lambda x: x[rows], by_row))
+    def run_block(block, kept, states):
+        begin, end = packing.blocks[block], packing.blocks[block + 1]
+        group = packing.groups[block]
+        rows = slice(group * most_rows, group * most_rows + packing.sizes[begin])
+        states = tf.cond(
+            group < 0, lambda: states, lambda: tf.nest.map_structure(lambda x: x[rows], by_row)
+        )
+        place = ends[begin]
+        gates = [of(x[place : ends[end]]) for (of, _), x in zip(layers, inputs, strict=True)]
 
         def run_step(time, kept, states):
-            place, size, stay = packing.offsets[time], packing.sizes[time], packing.staying[time]
+            first, stay = ends[time] - place, packing.staying[time]
+            rows = slice(first, first + packing.sizes[time])
             new_kept, new_states = [], []
-            for step, x, arrays, state in zip(steps, inputs, kept, states, strict=True):
-                c, m = step(x[place : place + size], *state)
+            for (_, step), z, arrays, state in zip(layers, gates, kept, states, strict=True):
+                c, m = step(z[rows], *state)
                 values = (m, c[stay:], m[stay:])
                 written = [a.write(time + 1, v) for a, v in zip(arrays, values, strict=True)]
                 new_kept.append(tuple(written))
                 new_states.append((c[:stay], m[:stay]))
-            return time + 1, new_kept, new_states
+            return time + 1, new_kept, tuple(new_states)
 
-        _, kept, _ = tf.while_loop(lambda time, *_: time < end, run_step, (begin, kept, states))
-        return group + 1, kept
+        _, kept, states = tf.while_loop(
+            lambda time, *_: time < end, run_step, (begin, kept, states)
+        )
+        return block + 1, kept, states
 
-    groups = tf.shape(packing.groups)[0] - 1
-    _, kept = tf.while_loop(lambda group, _: group < groups, run_group, (0, kept))
+    blocks = tf.size(packing.groups)
+    none = tf.nest.map_structure(lambda x: x[:0], by_row)
+    _, kept, _ = tf.while_loop(lambda block, *_: block < blocks, run_block, (0, kept, none))
     outputs = tuple(array.concat() for array, _, _ in kept)
     finals = tuple(
         tuple(tf.gather(states.concat(), packing.ends) for states in left) for _, *left in kept
@@ -103,15 +113,19 @@ def _run_layer(weights, inputs, packing, initial_states, clips, dtype, most_rows
     return outputs, finals
 
 
-def _step(kernel, bias, projection, clips, dtype):
-    """The recurrence of one position, for rows that are all at work."""
+def _parts(kernel, bias, projection, clips, dtype):
+    """The input's part of the gates for many positions, and the recurrence of one position."""
+    input_dim = kernel.shape[0] - projection.shape[1]
     kernel, projection = tf.cast(kernel, dtype), tf.cast(projection, dtype)
 
-    def step(x, c, m):
-        gates = affine(tf.concat([x, m], axis=1), kernel, bias, dtype)
+    def input_gates(x):
+        return matmul(x, kernel[:input_dim], dtype)
+
+    def step(gates, c, m):
+        gates = affine(m, kernel[input_dim:], bias, dtype) + gates
         return cell(gates, c, projection, *clips)
 
-    return step
+    return input_gates, step
 
 
 def _array(packing, like):

@@ -7,6 +7,7 @@ import tensorflow as tf
 
 from keras_elmo.layers.traced import traced_once
 
+BLOCK_POSITIONS = 256
 MOST_ROWS = 128  # Fewer leave products slow, more push the gates of a step out of the cache.
 
 
@@ -24,7 +25,11 @@ class Packing(NamedTuple):
         sizes: int32 `(steps,)`, rows at work in each step.
         staying: int32 `(steps,)`, how many of them go on in the next.
         offsets: int32 `(steps,)`, the packed place of each step's first row.
-        groups: int32 `(groups + 1,)`, the step that each group begins with, and `steps`.
+        groups: int32 `(blocks,)`, the number of the group whose first step a block begins with, or
+            -1 where a block goes on with a group.
+        blocks: int32 `(blocks + 1,)`, the first step of each block of steps of about
+            `BLOCK_POSITIONS` positions, and `steps`; the input's part of the gates is computed for
+            a block at once.
         order: int32 `(batch,)`, the sentences by row, group after group.
         ends: int32 `(batch,)`, for each sentence how many rows have left before its own.
     """
@@ -35,6 +40,7 @@ class Packing(NamedTuple):
     staying: tf.Tensor
     offsets: tf.Tensor
     groups: tf.Tensor
+    blocks: tf.Tensor
     order: tf.Tensor
     ends: tf.Tensor
 
@@ -48,17 +54,17 @@ def pack(lengths):
     Returns:
         Packing.
     """
-    return _packer(MOST_ROWS)(tf.convert_to_tensor(lengths))
+    return _packer(MOST_ROWS, BLOCK_POSITIONS)(tf.convert_to_tensor(lengths))
 
 
 @functools.cache
-def _packer(most_rows):
-    """`pack` for groups of at most `most_rows`, a graph that is made once."""
+def _packer(most_rows, block_positions):
+    """`pack` for these sizes of groups and blocks, a graph that is made once."""
     lengths = tf.TensorSpec((None,), tf.int32)
-    return traced_once(lambda lengths: _pack(lengths, most_rows), lengths)
+    return traced_once(lambda lengths: _pack(lengths, most_rows, block_positions), lengths)
 
 
-def _pack(lengths, most_rows):
+def _pack(lengths, most_rows, block_positions):
     batch = tf.shape(lengths)[0]
     order = tf.argsort(lengths, direction="DESCENDING", stable=True)
     group, row = tf.range(batch) // most_rows, tf.range(batch) % most_rows
@@ -77,13 +83,19 @@ def _pack(lengths, most_rows):
     offsets = tf.cumsum(sizes, exclusive=True)
     left = tf.math.unsorted_segment_sum(tf.ones_like(last), last, groups[-1])
     row = tf.gather(tf.gather(row, rank), sentence)
+    number = tf.range(tf.size(sizes))
+    starts = tf.scatter_nd(groups[:-1, tf.newaxis], tf.range(1, tf.size(groups)), tf.shape(sizes))
+    block = offsets // block_positions
+    is_first = (starts > 0) | (block != tf.roll(block, 1, axis=0))
+    blocks = tf.boolean_mask(number, is_first)
     return Packing(
         tf.gather(offsets, forward) + row,
         tf.gather(offsets, backward) + row,
         sizes,
         sizes - left,
         offsets,
-        groups,
+        tf.gather(starts, blocks) - 1,
+        tf.concat([blocks, groups[-1:]], axis=0),
         order,
         tf.gather(tf.math.invert_permutation(leaving), rank),
     )

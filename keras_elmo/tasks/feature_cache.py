@@ -49,8 +49,13 @@ class FeatureCache:
     Example:
 
     ```python
+    texts, labels = ["free entry, text WIN", "see you at 8"], [1, 0]
+    model = keras_elmo.Sequential(
+        [keras_elmo.ELMoEmbedding(), keras.layers.Dense(1, activation="sigmoid")]
+    )
+    model.compile("adam", "binary_crossentropy")
     with FeatureCache(model):
-        model.fit(texts, labels, epochs=20, validation_split=0.1)
+        model.fit(texts, labels, epochs=20)
     model.predict(texts)
     ```
     """

@@ -55,6 +55,7 @@ def test_each_direction_sees_one_side_only():
 @pytest.mark.parametrize("n_layers", [2, 3])
 def test_packed_equals_plain_on_random_shapes(n_layers, skips, monkeypatch):
     monkeypatch.setattr(packing, "MOST_ROWS", 4)
+    monkeypatch.setattr(packing, "BLOCK_POSITIONS", 7)
     options = {"cell_clip": 0.5, "proj_clip": 0.4, "use_skip_connections": skips}
     encoder = make(n_layers, **options)
     rng = np.random.default_rng(n_layers)

@@ -12,10 +12,12 @@ def as_lists(packed):
 
 def test_by_hand(monkeypatch):
     monkeypatch.setattr(packing, "MOST_ROWS", 2)
+    monkeypatch.setattr(packing, "BLOCK_POSITIONS", 3)
     # Sentences a (2 positions), b (3) and c (1): b and a are the first group, c the second.
     packed = as_lists(pack(tf.constant([2, 3, 1])))
     assert packed["order"] == [1, 0, 2]
-    assert packed["groups"] == [0, 3, 4]
+    assert packed["groups"] == [0, -1, 1]
+    assert packed["blocks"] == [0, 2, 3, 4]
     assert packed["sizes"] == [2, 2, 1, 1]
     assert packed["staying"] == [2, 1, 0, 0]
     assert packed["offsets"] == [0, 2, 4, 5]
@@ -49,5 +51,5 @@ def test_every_position_has_its_place(seed, monkeypatch):
 
 def test_no_sentence():
     packed = as_lists(pack(tf.zeros((0,), tf.int32)))
-    assert packed.pop("groups") == [0]
+    assert packed.pop("blocks") == [0]
     assert all(values == [] for values in packed.values())
