@@ -6,6 +6,7 @@ import time
 from arithmetic import gemm_rate
 
 from contenders.measuring import measure
+from keras_elmo import ELMoEmbedding, Embedder
 from keras_elmo.bilm import BiLM
 
 DTYPES = {"float32": "float32", "bfloat16": "mixed_bfloat16"}
@@ -28,6 +29,10 @@ def embed(bilm, sentences):
 
 def _load(job):
     bilm = BiLM.load(job["directory"], dtype=DTYPES[job["precision"]])
+    if job["by_embedder"]:
+        # It keeps no words, for the same sentences come again in each pass.
+        embedder = Embedder(ELMoEmbedding(bilm, output="layers"), cached_words=1)
+        return embedder.embed, lambda layers: layers
     return lambda sentences: embed(bilm, sentences), lambda layers: layers
 
 

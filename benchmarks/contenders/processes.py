@@ -22,6 +22,8 @@ class Contender:
         batch_size: int, sentences a call.
         python: str, the interpreter of its environment.
         precision: str, of the products.
+        by_embedder: bool, for ours, whether a call is one of `Embedder`, which chooses by itself
+            what to run together.
     """
 
     name: str
@@ -29,6 +31,7 @@ class Contender:
     batch_size: int
     python: str = sys.executable
     precision: str = "float32"
+    by_embedder: bool = False
 
     @property
     def is_ours(self):
@@ -39,6 +42,7 @@ class Contender:
         own = {
             "batch_size": self.batch_size,
             "precision": self.precision,
+            "by_embedder": self.by_embedder,
             "vectors": str(self.vectors(scratch)),
         }
         return run(self.module, scratch, {**job, **own}, self.python)

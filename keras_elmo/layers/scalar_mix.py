@@ -93,7 +93,11 @@ class ScalarMix(keras.layers.Layer):
         layers = tf.cast(layers, "float32")
         if self.layer_norm:
             layers = normalize_layers(layers, mask)
-        mixed = self.gamma * tf.einsum("l,bltd->btd", self._weights(), layers)
+        scales = tf.unstack(self.gamma * self._weights(), num=layers.shape[1])
+        # Several times faster, gradient included, than a product or a sum over the axis.
+        mixed = tf.add_n(
+            [scale * x for scale, x in zip(scales, tf.unstack(layers, axis=1), strict=True)]
+        )
         if mask is None:
             return mixed
         mixed = mixed * tf.cast(mask, mixed.dtype)[:, :, tf.newaxis]

@@ -72,14 +72,14 @@ def pool_rows(rows, pooling):
     Returns:
         Float `(batch, dim)`, or `(batch, 2 * dim)` for "both".
     """
-    x, row_of, n_rows = rows.flat_values, rows.value_rowids(), rows.nrows()
+    x, row_of = rows.flat_values, rows.value_rowids()
     parts = []
     if pooling in ("mean", "both"):
-        parts.append(tf.math.unsorted_segment_mean(x, row_of, n_rows))
+        parts.append(tf.math.segment_mean(x, row_of))
     if pooling in ("max", "both"):
-        largest = tf.math.unsorted_segment_max(x, row_of, n_rows)
-        parts.append(tf.where(rows.row_lengths()[:, tf.newaxis] > 0, largest, 0.0))
-    return tf.concat(parts, -1)
+        parts.append(tf.math.segment_max(x, row_of))
+    pooled = tf.concat(parts, -1)  # 0 for empty rows, without those at the end
+    return tf.pad(pooled, [[0, tf.cast(rows.nrows(), tf.int32) - tf.shape(pooled)[0]], [0, 0]])
 
 
 def masked_max(x, mask):

@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from keras_elmo.tasks.pooling import SequencePooling, masked_max
+from keras_elmo.tasks.pooling import SequencePooling, masked_max, pool_rows
 
 X = np.array(
     [
@@ -51,3 +51,13 @@ def test_shapes_config_and_unknown_pooling():
     assert SequencePooling.from_config(layer.get_config()).pooling == "both"
     with pytest.raises(ValueError, match="`pooling` must be one of"):
         SequencePooling("sum")
+
+
+@pytest.mark.parametrize("pooling", ["mean", "max", "both"])
+@pytest.mark.parametrize("lengths", [[3, 0, 2], [0, 1, 0], [0, 0], [4]])
+def test_rows_without_padding_are_pooled_as_padded_ones(pooling, lengths):
+    values = tf.random.stateless_normal((sum(lengths), 5), [1, 2])
+    rows = tf.RaggedTensor.from_row_lengths(values, lengths)
+    mask = tf.sequence_mask(lengths)
+    expected = SequencePooling(pooling)(rows.to_tensor(shape=(None, None, 5)), mask=mask)
+    np.testing.assert_allclose(pool_rows(rows, pooling), expected, atol=1e-6)
