@@ -16,7 +16,7 @@ def print_contenders(table, compared):
         )
     print("ratio: to the faster of the others. load: without imports. first: the first call.")
     print(f"difference: the largest in all layers of {compared} sentences, to the first of ours.")
-    print_arithmetic([row for row in rows if "gemm" in row])
+    print_arithmetic([row for row in rows if "share" in row])
     for row in rows:
         if "rms_errors" in row:
             shares = ", ".join(f"{share:.2%}" for share in row["rms_errors"])
