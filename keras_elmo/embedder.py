@@ -8,6 +8,7 @@ from keras_elmo.checks import check_count
 from keras_elmo.embedding import ELMoEmbedding
 
 MOST_TEXTS = 512
+READ_AT_ONCE = 4096
 MOST_BYTES = 32 << 20  # of all layers of a run: what a run takes beside is a small multiple of it.
 LONG_TEXTS = 32  # Long texts are run so many together, for the recurrence is slow with few rows,
 MOST_BYTES_OF_LONG_TEXTS = 256 << 20  # if they take no more than this.
@@ -44,7 +45,8 @@ class Embedder:
         """Embed texts.
 
         Args:
-            texts: Raw texts or tokens in any container that the layer takes.
+            texts: Raw texts or tokens in any container that the layer takes, or a
+                tf.data.Dataset of texts, batched or not, labels or not.
 
         Returns:
             float32 arrays: of `output="default"` one, `(n, D)`; else a list with one for each
@@ -62,6 +64,9 @@ class Embedder:
     def tokens(self, texts):
         """The tokens of texts, RaggedTensor string `(n, None)`, as the layer would read them."""
         layer = self.layer
+        if isinstance(texts, tf.data.Dataset):
+            parts = reading.batches_of_texts(texts, READ_AT_ONCE)
+            texts = tf.concat([tf.constant([], tf.string), *parts], axis=0)
         hold_tokens = reading.are_tokens(texts, layer.inputs, reading.RankTwo())
         batch = reading.read_tokens(texts, layer.tokenizer, hold_tokens)
         if layer.max_tokens is not None:

@@ -57,6 +57,14 @@ def read_tokens(inputs, tokenizer, hold_tokens):
     return TokenBatch(tokens, _width(padded) if is_padded else _longest(tokens))
 
 
+def batches_of_texts(dataset, size):
+    """The texts of a dataset, batched or not, without labels, in batches `(size,)`."""
+    texts = as_text(dataset).map(lambda text, *_: text)
+    if texts.element_spec.shape.rank:
+        texts = texts.unbatch()
+    return texts.batch(size)
+
+
 def cut(batch, max_tokens):
     """Keeps the first `max_tokens` tokens of each row; of None, all."""
     if max_tokens is None:

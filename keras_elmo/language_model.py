@@ -9,10 +9,9 @@ import numpy as np
 import tensorflow as tf
 
 from keras_elmo.checks import check_count
-from keras_elmo.inputs import RankTwo, are_tokens, read_tokens
+from keras_elmo.inputs import RankTwo, are_tokens, batches_of_texts, read_tokens
 from keras_elmo.pretraining.evaluation import chunks, pool, sentence_nats
 from keras_elmo.pretraining.files import load_language_model
-from keras_elmo.text.containers import as_text
 from keras_elmo.text.tokens import as_tokens
 
 TEXTS_AT_ONCE = 1024  # of a dataset
@@ -189,7 +188,7 @@ class LanguageModel:
     def _parts(self, texts):
         """The tokens of texts, as RaggedTensors; streams come in parts of bounded size."""
         if isinstance(texts, tf.data.Dataset):
-            yield from map(self._tokens, _batches_of_texts(texts))
+            yield from map(self._tokens, batches_of_texts(texts, TEXTS_AT_ONCE))
         elif isinstance(texts, Iterator):
             first = 0
             for chunk in chunks(texts):
@@ -209,14 +208,6 @@ class LanguageModel:
 
     def __repr__(self):
         return f"<LanguageModel of {len(self.vocabulary)} words>"
-
-
-def _batches_of_texts(dataset):
-    """The texts of a dataset in batches `(n,)`, without labels."""
-    texts = as_text(dataset).map(lambda text, *_: text)
-    if texts.element_spec.shape.rank:
-        texts = texts.unbatch()
-    return texts.batch(TEXTS_AT_ONCE)
 
 
 def _filled(tokens):

@@ -28,6 +28,16 @@ def test_pooled_output_is_one_array(tiny_bilm):
     assert Embedder(layer).embed([]).shape == (0, 16)
 
 
+def test_takes_datasets(tiny_bilm):
+    run = Embedder(ELMoEmbedding(tiny_bilm))
+    expected = run.embed(TEXTS)
+    texts = tf.data.Dataset.from_tensor_slices(TEXTS)
+    labelled = tf.data.Dataset.from_tensor_slices((TEXTS, [0] * len(TEXTS)))
+    for dataset in (texts, texts.batch(4), labelled, labelled.batch(4)):
+        np.testing.assert_allclose(run.embed(dataset), expected, atol=1e-6)
+    assert run.embed(texts.take(0)).shape == (0, 16)
+
+
 def test_takes_tokens_and_a_source(tiny_directory):
     embedder = Embedder(tiny_directory, output="elmo", max_tokens=2)
     with pytest.warns(UserWarning, match="max_tokens=2"):
