@@ -107,8 +107,9 @@ def test_one_command_measures_and_compares(text, tmp_path, capsys):
     inference.main([*arguments, "--passes", "1", "--json", str(out)])
     printed = capsys.readouterr().out
     (table,) = json.loads(out.read_text(encoding="utf-8"))["models"]
-    hub, ours, at_once = table["contenders"]
+    hub, ours, at_once, embedder = table["contenders"]
     assert hub["name"] == "TF1-Hub module, batch 64" and at_once["name"] == "ours, 70 at once"
+    assert embedder["name"] == "ours, Embedder" and embedder["difference"] < 1e-5
     sentences = inference.take(inference.read_sentences(text, 5, 59), 70, text)
     assert table["tokens"] == sum(map(len, sentences))
     assert ours["difference"] == 0.0 and max(hub["difference"], at_once["difference"]) < 1e-5

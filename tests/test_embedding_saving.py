@@ -273,6 +273,7 @@ def test_a_config_alone_never_gives_random_weights(make_tiny_bilm):
 
 
 def test_a_config_whose_place_changed_is_an_error(place, make_tiny_bilm):
+    make_tiny_bilm(seed=8).save(place)  # A biLM that no living layer of another test has.
     layer = ELMoEmbedding(place)
     config = layer.get_config()
     del layer
