@@ -1,13 +1,11 @@
 """Text files, patterns and standard input as one stream of lines."""
 
-import codecs
 import glob
-import gzip
 import os
 import sys
-import zlib
 
 from keras_elmo.cli.errors import UserError
+from keras_elmo.corpora.reader import lines_of
 
 STDIN = "-"
 
@@ -50,10 +48,12 @@ def read_lines(paths):
         UserError: a file cannot be read, is damaged or is not UTF-8; it is named with its line.
     """
     for path in paths:
-        if path == STDIN:
-            yield from _checked(sys.stdin.buffer, "standard input")
-        else:
-            yield from _lines_of(path)
+        try:
+            yield from lines_of(sys.stdin.buffer if path == STDIN else path)
+        except ValueError as error:
+            raise UserError(str(error)) from None
+        except OSError as error:
+            raise UserError(f"{path} cannot be read: {error.strerror or error}.") from None
 
 
 def _check_file(path):
@@ -63,28 +63,3 @@ def _check_file(path):
         raise UserError(f"{path} does not exist. Give text files, one sentence a line.")
     if not os.access(path, os.R_OK):
         raise UserError(f"{path} cannot be read. Check its permissions.")
-
-
-def _lines_of(path):
-    opener = gzip.open if path.endswith(".gz") else open
-    try:
-        with opener(path, "rb") as file:
-            yield from _checked(file, path)
-    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-        raise UserError(f"{path} is no whole gzip file: {error}. Copy it again.") from None
-    except OSError as error:
-        raise UserError(f"{path} cannot be read: {error.strerror or error}.") from None
-
-
-def _checked(file, name):
-    for number, line in enumerate(file, start=1):
-        if number == 1:
-            line = line.removeprefix(codecs.BOM_UTF8)
-        try:
-            line.decode("utf-8")
-        except UnicodeDecodeError as error:
-            raise UserError(
-                f"{name}, line {number}: not UTF-8, byte 0x{line[error.start]:02x} at column "
-                f"{error.start + 1}. Convert the text to UTF-8."
-            ) from None
-        yield line.rstrip(b"\r\n")

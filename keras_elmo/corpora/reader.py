@@ -32,7 +32,7 @@ class CorpusReader:
     """
 
     def __init__(self, files):
-        self._lines = itertools.chain.from_iterable(map(_lines_of, files))
+        self._lines = itertools.chain.from_iterable(map(lines_of, files))
         self._digest = hashlib.sha256()
         self.n_lines = 0
 
@@ -67,9 +67,10 @@ class CorpusReader:
             yield lines
 
 
-def _lines_of(file):
+def lines_of(file):
+    """Yields the lines of a path or binary file object, as a `CorpusReader` reads them."""
     if not isinstance(file, (str, os.PathLike)):
-        name = getattr(file, "name", None)
+        name = getattr(file, "name", "<stdin>")
         yield from _checked(file, "standard input" if name in (0, "<stdin>") else str(name))
         return
     path = os.fspath(file)

@@ -60,7 +60,7 @@ def test_bad_text_is_one_line_and_nothing_written(model_directory, files, capsys
     out = str(files / "out")
     bad = [
         (faulty(files, "blank", b"\n \n"), "blank: There must be at least one sentence"),
-        (faulty(files, "latin", b"caf\xe9\n"), "latin, line 1: not UTF-8"),
+        (faulty(files, "latin", b"caf\xe9\n"), "latin, line 1: text must be UTF-8"),
         (str(files / "none"), "none does not exist"),
     ]
     for path, message in bad:

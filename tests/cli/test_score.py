@@ -62,5 +62,5 @@ def test_a_fault_late_in_the_text_leaves_no_file(model_directory, tmp_path, caps
     (tmp_path / "text").write_bytes(b"the cat\n" * 50 + b"\xff\n")
     out = tmp_path / "out"
     assert main(["score", model_directory, str(tmp_path / "text"), "--output", str(out)]) == 2
-    assert "text, line 51: not UTF-8" in capsys.readouterr().err
+    assert "text, line 51: text must be UTF-8" in capsys.readouterr().err
     assert [path.name for path in tmp_path.iterdir()] == ["text"]

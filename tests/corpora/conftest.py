@@ -1,0 +1,35 @@
+"""Fixtures of whole-corpus tests: an empty folder, a biLM, small windows."""
+
+import pytest
+
+from keras_elmo.corpora import embedding, reader
+from keras_elmo.corpora.embedding import make_embedder
+
+
+@pytest.fixture(scope="module")
+def bilm(make_tiny_bilm):
+    return make_tiny_bilm()
+
+
+@pytest.fixture(scope="module")
+def made():
+    return {}
+
+
+@pytest.fixture(autouse=True)
+def in_a_folder(tmp_path, monkeypatch, made):
+    """Runs in an empty folder; an Embedder is made once, since its graph takes a second."""
+
+    def make(layer, layers, *args, **kwargs):
+        key = str((id(layer), layers, args, kwargs))
+        if key not in made:
+            made[key] = (*make_embedder(layer, layers, *args, **kwargs), layer)
+        return made[key][:2]
+
+    monkeypatch.setattr(embedding, "make_embedder", make)
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.fixture
+def small_windows(monkeypatch):
+    monkeypatch.setattr(reader, "LINES_AT_ONCE", 6)
