@@ -55,14 +55,10 @@ def test_files_that_are_not_there(folder, pattern, message):
 
 def test_text_in_another_encoding_is_placed(folder, monkeypatch):
     (folder / "latin.txt").write_bytes("one\nun café\n".encode("latin-1"))
-    with pytest.raises(
-        UserError, match="^latin.txt, line 2: .* byte 0xe9 at column 7"
-    ):
+    with pytest.raises(UserError, match="^latin.txt, line 2: .* byte 0xe9 at column 7"):
         list(read_lines(["latin.txt"]))
     standard_input(monkeypatch, b"\xff")
-    with pytest.raises(
-        UserError, match="^standard input, line 1: .* byte 0xff"
-    ):
+    with pytest.raises(UserError, match="^standard input, line 1: .* byte 0xff"):
         list(read_lines(["-"]))
 
 
