@@ -30,7 +30,7 @@ def _load(job):
         lengths = [len(tokens) for tokens in sentences]
         padded = [tokens + [""] * (max(lengths) - len(tokens)) for tokens in sentences]
         outputs = signature(tokens=tf.constant(padded), sequence_len=tf.constant(lengths, tf.int32))
-        return {name: output.numpy() for name, output in outputs.items()}
+        return {name: np.asarray(output) for name, output in outputs.items()}
 
     embed.module = module  # whoever lets go of the module loses its variables
     return embed, _layers

@@ -78,14 +78,8 @@ class ContextualEncoder(keras.layers.Layer):
         places = (packing.forward, packing.backward)
         inputs = [tf.gather(table, _by_place(words, place)) for place in places]
         outputs, states = packed_stacks(stacks, inputs, packing, initial_states)
-        vectors = _rows_of(table, rows)
-        layers = [tf.concat([vectors, vectors], axis=-1)]
         by_position = [rows.with_flat_values(place) for place in places]
-        for pair in zip(*outputs, strict=True):
-            layers.append(
-                tf.concat([_rows_of(*x) for x in zip(pair, by_position, strict=True)], -1)
-            )
-        return tf.stack(layers, axis=1), states
+        return _side_by_side(table, rows, outputs, by_position), states
 
     def get_config(self):
         config = super().get_config()
@@ -105,6 +99,27 @@ def _by_place(values, places):
     return tf.gather(values, tf.math.invert_permutation(places))
 
 
-def _rows_of(table, numbers):
-    """Rows of `table` by ragged numbers, `(batch, time, dim)`, 0 at padding."""
-    return tf.gather(tf.pad(table, [[0, 1], [0, 0]]), numbers.to_tensor(tf.shape(table)[0]))
+def _side_by_side(table, rows, outputs, places):
+    """All layers, `(batch, layers, time, 2 * dim)`, 0 at padding.
+
+    One gather out of all vectors there are: nothing of that size is made but the result.
+
+    Args:
+        table: float32 `(words, dim)`, token vectors.
+        rows: RaggedTensor int32 `(batch, None)`, each position's row of `table`.
+        outputs: for each direction its layers' outputs `(n, dim)` in packed order.
+        places: for each direction a RaggedTensor like `rows`, each position's place in that order.
+    """
+    vectors = [table]
+    layers = [(rows, rows)]
+    for pair in zip(*outputs, strict=True):
+        numbers = []
+        for output, place in zip(pair, places, strict=True):
+            numbers.append(place + sum(tf.shape(x)[0] for x in vectors))
+            vectors.append(output)
+        layers.append(numbers)
+    nothing = sum(tf.shape(x)[0] for x in vectors)
+    vectors.append(tf.zeros_like(table[:1]))
+    numbers = [tf.stack([x.to_tensor(nothing) for x in pair], axis=-1) for pair in layers]
+    found = tf.gather(tf.concat(vectors, axis=0), tf.stack(numbers, axis=1))
+    return tf.reshape(found, tf.concat([tf.shape(found)[:3], [2 * table.shape[1]]], axis=0))

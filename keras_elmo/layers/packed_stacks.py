@@ -89,10 +89,12 @@ def _run_layer(weights, inputs, packing, initial_states, clips, dtype, most_rows
         def run_step(time, kept, states):
             first, stay = ends[time] - place, packing.staying[time]
             rows = slice(first, first + packing.sizes[time])
+            leaving = tf.range(stay, packing.sizes[time])
             new_kept, new_states = [], []
             for (_, step), z, arrays, state in zip(layers, gates, kept, states, strict=True):
                 c, m = step(z[rows], *state)
-                values = (m, c[stay:], m[stay:])
+                # A gather, for a slice would keep all of c in memory; all of m is kept anyway.
+                values = (m, tf.gather(c, leaving), m[stay:])
                 written = [a.write(time + 1, v) for a, v in zip(arrays, values, strict=True)]
                 new_kept.append(tuple(written))
                 new_states.append((c[:stay], m[:stay]))
@@ -105,7 +107,9 @@ def _run_layer(weights, inputs, packing, initial_states, clips, dtype, most_rows
 
     blocks = tf.size(packing.groups)
     none = tf.nest.map_structure(lambda x: x[:0], by_row)
-    _, kept, _ = tf.while_loop(lambda block, *_: block < blocks, run_block, (0, kept, none))
+    _, kept, _ = tf.while_loop(
+        lambda block, *_: block < blocks, run_block, (0, kept, none), parallel_iterations=1
+    )
     outputs = tuple(array.concat() for array, _, _ in kept)
     finals = tuple(
         tuple(tf.gather(states.concat(), packing.ends) for states in left) for _, *left in kept
