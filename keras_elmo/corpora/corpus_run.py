@@ -91,6 +91,8 @@ class CorpusRun:
         """What the user should know of the lines that are saved, list of str."""
         blank, cut = self._file.note["blank"], self._file.note["cut"]
         remarks = []
+        if not self._file.note["lines"]:
+            remarks.append("the text has no line, so no vectors")
         if blank["lines"]:
             remarks.append(f"{tally.told(blank)} without tokens, so without vectors")
         if cut["lines"]:

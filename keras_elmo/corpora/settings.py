@@ -44,9 +44,12 @@ def settings_of(layer, form, dtype, max_tokens):
 
 
 def differences(earlier, now):
-    """The settings that differ, in words, list of str."""
+    """The settings that differ, in words, list of str.
+
+    One that only one of the two has (the mix) is there by another that differs (`layers`).
+    """
     return [
-        f"`{name}` was {earlier.get(name)!r}, now {now.get(name)!r}"
-        for name in {**earlier, **now}
-        if earlier.get(name) != now.get(name)
+        f"`{name}` was {value!r}, now {now[name]!r}"
+        for name, value in earlier.items()
+        if name in now and value != now[name]
     ]

@@ -95,6 +95,12 @@ def test_every_line_by_its_number_and_blank_ones_told(model, capsys):
     assert sorted(os.listdir()) == ["in.txt", "out.hdf5"]
 
 
+def test_a_text_without_a_line_is_told(model, capsys):
+    write([])
+    assert main(["embed", "in.txt", "out.hdf5", *model]) == 0
+    assert capsys.readouterr().err == "warning: out.hdf5: the text has no line, so no vectors\n"
+
+
 def test_quiet_prints_nothing(model, capsys):
     assert main(["embed", write(), "out.npz", *model, "--layers", "top", "--quiet"]) == 0
     assert capsys.readouterr() == ("", "")

@@ -140,6 +140,12 @@ def test_another_mix_is_another_run(bilm, small_windows):
         embed_corpus("in.txt", "out.npz", bilm, "elmo", initial_scalars=[1, 0, 0], initial_gamma=2)
 
 
+def test_other_layers_are_one_difference(bilm, small_windows):
+    begin(layer=bilm)
+    with pytest.raises(ValueError, match=r"others: `layers` was 'all', now 'elmo'. Give the"):
+        embed_corpus("in.txt", "out.npz", bilm, "elmo")
+
+
 def test_another_text_is_another_run(bilm, small_windows):
     begin(layer=bilm)
     write([*MANY, "one more"])

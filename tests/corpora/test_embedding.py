@@ -114,7 +114,8 @@ def test_several_files_count_on(bilm):
 
 @pytest.mark.parametrize("form", FORMATS)
 def test_text_without_lines_gives_a_file_without_arrays(bilm, form):
-    assert embed_corpus(write([]), f"out.{form}", bilm) == (0, 0)
+    with pytest.warns(UserWarning, match="the text has no line, so no vectors"):
+        assert embed_corpus(write([]), f"out.{form}", bilm) == (0, 0)
     assert read(f"out.{form}") == {}
 
 
