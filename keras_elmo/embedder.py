@@ -116,8 +116,9 @@ def _with_one_output(layer, options):
         layer, options = ELMoEmbedding(layer, **options), {}
     if options or not isinstance(layer.output_names, str) or layer.num_mixes > 1:
         raise ValueError(
-            "An Embedder must have an ELMoEmbedding with one output and one mix, and no further "
-            f"options beside a layer. Received: output={layer.output_names!r}, "
+            "An Embedder must have an ELMoEmbedding with one output, given as a name and not as a "
+            "list, and one mix, and no further options beside a layer. Received: "
+            f"output={layer.output_names!r}, "
             f"num_mixes={layer.num_mixes}, options {sorted(options)}."
         )
     return layer

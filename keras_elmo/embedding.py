@@ -9,8 +9,8 @@ import tensorflow as tf
 from keras_elmo import inputs as reading
 from keras_elmo import outputs as naming
 from keras_elmo.checks import check_choice, check_count, check_flag, check_share
-from keras_elmo.layers.scalar_mix import ScalarMix
 from keras_elmo.layers.sequences import drop_boundaries, masked_mean
+from keras_elmo.mixes import make_mixes
 from keras_elmo.sources import make_source
 from keras_elmo.text.tokenize import TOKENIZERS
 
@@ -46,7 +46,8 @@ class ELMoEmbedding(keras.layers.Layer):
     shape (b, t, ...) carry the Keras mask (b, t), True at words; `default` and `layers` carry none.
 
     Args:
-        source: Name of a preset, directory, zip archive, pair (options, weights) or `BiLM`.
+        source: Name of a preset, directory, archive, pair (options, weights) or `BiLM`; or handle,
+            directory or archive of a TF-Hub module.
         output: Name from the table; a list of names gives a dict of outputs.
         tokenizer: Rule that splits raw texts, "space" or "words". None takes the one that the
             source was trained with, and "space" where it names none. The attribute and the config
@@ -57,8 +58,10 @@ class ELMoEmbedding(keras.layers.Layer):
             layer is given both kinds of rank 2, it raises.
         num_mixes: Number of mixes over one run of the biLM. From 2 on, `default` and `elmo` are
             lists of as many tensors.
-        initial_scalars: L+1 numbers that `s` starts from; None means all zero.
-        initial_gamma: Number that `gamma` starts from.
+        initial_scalars: L+1 numbers that `s` starts from; None means those of the TF-Hub module,
+            all zero for other sources.
+        initial_gamma: Number that `gamma` starts from; None means that of the TF-Hub module, 1 for
+            other sources.
         fixed_weights: L+1 layer weights that sum to 1, not trained.
         fixed_scalars: L+1 numbers before softmax, not trained.
         layer_norm: Whether to normalise each layer over the sentence's positions before the mix.
@@ -71,6 +74,8 @@ class ELMoEmbedding(keras.layers.Layer):
         fine_tune: Whether to train the biLM too.
         save_frozen: Whether saved models contain the frozen biLM. If False, they hold where it came
             from and its sha256, which is checked when the model is loaded.
+        native: Whether a TF-Hub module is converted to a `BiLM` of its weights, which is several
+            times faster, can be fine-tuned and is saved with the model.
         **kwargs: Passed to `keras.layers.Layer`.
 
     Call arguments:
@@ -104,7 +109,7 @@ class ELMoEmbedding(keras.layers.Layer):
         inputs="auto",
         num_mixes=1,
         initial_scalars=None,
-        initial_gamma=1.0,
+        initial_gamma=None,
         fixed_weights=None,
         fixed_scalars=None,
         layer_norm=False,
@@ -114,6 +119,7 @@ class ELMoEmbedding(keras.layers.Layer):
         max_tokens=None,
         fine_tune=False,
         save_frozen=True,
+        native=False,
         **kwargs,
     ):
         kwargs["name"] = kwargs.get("name") or _unique_name()
@@ -131,20 +137,28 @@ class ELMoEmbedding(keras.layers.Layer):
         self.max_tokens = None if max_tokens is None else check_count("max_tokens", max_tokens)
         self.fine_tune = check_flag("fine_tune", fine_tune)
         self.save_frozen = check_flag("save_frozen", save_frozen)
+        self.native = check_flag("native", native)
         self._rank_two = reading.RankTwo()
         self._has_warned = False
         self.feature_cache = None
-        self._check_arguments(tokenizer)
-        self.source = make_source(source, self.fine_tune, self.save_frozen, self.dtype_policy)
+        check_choice("tokenizer", tokenizer, (None, *TOKENIZERS))
+        check_choice("inputs", self.inputs, reading.INPUTS)
+        self.source = make_source(
+            source, self.fine_tune, self.save_frozen, self.dtype_policy, self.native
+        )
+        self._check_boundaries()
         naming.check_output(self.output_names, self.num_layers)
         self.tokenizer = tokenizer or self.source.tokenizer or "space"
-        mixes = self._make_mixes(
+        mixes = make_mixes(
+            self.source,
+            self.num_mixes,
             initial_scalars=initial_scalars,
             initial_gamma=initial_gamma,
             fixed_weights=fixed_weights,
             fixed_scalars=fixed_scalars,
             layer_norm=layer_norm,
             l2=l2,
+            trainable=self.trainable,
         )
         self._mix_config = mixes[0].get_config()
         is_mixed = any(name in naming.MIXED for name in self.names())
@@ -206,7 +220,9 @@ class ELMoEmbedding(keras.layers.Layer):
     def take_off_boundaries(self, layers, mask):
         """Layers and mask as the source gives them, without boundaries unless they are kept."""
         layers = layers if self.fine_tune else tf.stop_gradient(layers)
-        return (layers, mask) if self.keep_boundaries else drop_boundaries(layers, mask)
+        if self.keep_boundaries or not self.source.has_boundaries:
+            return layers, mask
+        return drop_boundaries(layers, mask)
 
     def outputs_of(self, layers, mask, time=None, training=None):
         """The outputs, of layers without boundaries; padded to `time` positions if it is given."""
@@ -265,6 +281,7 @@ class ELMoEmbedding(keras.layers.Layer):
             "max_tokens": self.max_tokens,
             "fine_tune": self.fine_tune,
             "save_frozen": self.save_frozen,
+            "native": self.native,
         }
 
     @classmethod
@@ -273,15 +290,6 @@ class ELMoEmbedding(keras.layers.Layer):
         if isinstance(config.get("source"), dict):
             config["source"] = keras.saving.deserialize_keras_object(config["source"])
         return cls(**config)
-
-    def _make_mixes(self, **arguments):
-        mixes = [
-            ScalarMix(**arguments, name=f"mix_{index}", trainable=self.trainable)
-            for index in range(self.num_mixes)
-        ]
-        for mix in mixes:
-            mix.build((None, self.num_layers, None, self.output_dim))
-        return mixes
 
     def _existing_mixes(self):
         if not self.mixes:
@@ -330,13 +338,12 @@ class ELMoEmbedding(keras.layers.Layer):
             time = min(time, self.max_tokens or time) + (2 if self.keep_boundaries else 0)
         return _tokens_of(inputs).shape[0], time
 
-    def _check_arguments(self, tokenizer):
-        check_choice("tokenizer", tokenizer, (None, *TOKENIZERS))
-        check_choice("inputs", self.inputs, reading.INPUTS)
-        if self.fine_tune and not self.save_frozen:
+    def _check_boundaries(self):
+        if self.keep_boundaries and not self.source.has_boundaries:
             raise ValueError(
-                "`save_frozen=False` must not be used with `fine_tune=True`: a biLM that is "
-                "trained differs from its files. Received: both. Leave `save_frozen` at True."
+                "`keep_boundaries=True` must have a source that gives the vectors of begin and end "
+                "of sentence. Received: a TF-Hub module, which does not. Convert it with "
+                "`native=True`."
             )
 
 

@@ -47,7 +47,7 @@ def embed(
         column: Name of the column of texts, of type string. The vector of null is null; that of a
             text without a token is 0, and its list of token vectors is empty.
         output_column: Name of the new column.
-        source: Name of a preset, directory, zip archive or pair (options, weights), all of which
+        source: Name of a preset, directory, archive or pair (options, weights), all of which
             the workers must find as the driver does: there, or among the files that Spark ships,
             with the same content. Or `BiLM`, which Spark broadcasts.
         output: What to compute, a name from the table of `ELMoEmbedding`. "default" gives
@@ -87,9 +87,11 @@ def embed(
         array = types.ArrayType(array)
     schema = types.StructType([*df.schema.fields, types.StructField(output_column, array)])
     task = functools.partial(
-        _embedded, model, shape, df.columns.index(column), output_column, batch_size
+        _embedded, model, shape, df.columns.index(column), schema.names, batch_size
     )
-    return df.mapInArrow(task, schema)
+    # Spark takes a dot or a backtick in its own columns' names for syntax; the schema does not.
+    plain = df.toDF(*(f"column{number}" for number in range(len(df.columns))))
+    return plain.mapInArrow(task, schema)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -199,7 +201,7 @@ def _context(df):
 def _load_on_driver(source, context):
     if not isinstance(source, (str, os.PathLike, tuple, list)):
         raise TypeError(
-            "`source` must be the name of a preset, a directory, a zip archive, a pair (options, "
+            "`source` must be the name of a preset, a directory, an archive, a pair (options, "
             f"weights) or a BiLM. Received: {type(source).__name__}. "
             "Of an ELMoEmbedding give `layer.source.bilm`."
         )
@@ -281,8 +283,8 @@ def _limit_threads():
         tf.config.threading.set_inter_op_parallelism_threads(task.cpus())
 
 
-def _embedded(model, shape, column, output_column, batch_size, batches):
-    """Yields Arrow record batches with the new column, from those of a partition."""
+def _embedded(model, shape, column, names, batch_size, batches):
+    """Yields Arrow record batches of these names, the last a new column, of a partition."""
     import pyarrow as pa
 
     sizes = [size for size in shape if size is not None]
@@ -300,7 +302,8 @@ def _embedded(model, shape, column, output_column, batch_size, batches):
             vectors = list(embedder.embed(tokens[begin:end]))
             array = _nested_array(vectors, nulls[begin:end], depth=len(shape) - 1)
             rows = batch.slice(begin, end - begin)
-            schema = rows.schema.append(pa.field(output_column, array.type))
+            fields = [f.with_name(name) for f, name in zip(rows.schema, names, strict=False)]
+            schema = pa.schema([*fields, pa.field(names[-1], array.type)])
             yield pa.RecordBatch.from_arrays([*rows.columns, array], schema=schema)
 
 

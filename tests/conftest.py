@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tiny_hub_module import write_module
 
 from keras_elmo.bilm import BiLM, BiLMConfig
 
@@ -44,6 +45,12 @@ def tiny_directory(tmp_path_factory):
     directory = tmp_path_factory.mktemp("tiny") / "bilm"
     make_tiny().save(directory)
     return directory
+
+
+@pytest.fixture(scope="session")
+def tiny_module(tmp_path_factory):
+    """Directory of `tiny_bilm` as a module in the TF1-Hub format, whose variables train."""
+    return write_module(make_tiny(), tmp_path_factory.mktemp("hub") / "module")
 
 
 @pytest.fixture(scope="session")

@@ -10,7 +10,7 @@ PACKAGE = Path(__file__).resolve().parents[1] / "keras_elmo"
 BOTTOM = {"text", "layers", "presets", "datasets", "checks"}
 TO_BILM = BOTTOM - {"datasets", "checks"} | {"bilm"}
 TO_PRETRAINING = TO_BILM | {"pretraining"}
-TO_EMBEDDING = TO_BILM | {"sources", "inputs", "outputs", "checks", "embedding"}
+TO_EMBEDDING = TO_BILM | {"sources", "inputs", "outputs", "mixes", "checks", "embedding"}
 TO_EMBEDDER = TO_EMBEDDING | {"embedder"}
 TO_TASKS = TO_EMBEDDER | {"tasks", "datasets", "export"}
 MAY_IMPORT = {
@@ -24,12 +24,13 @@ MAY_IMPORT = {
     "pretraining": TO_BILM,
     "inputs": {"text"},
     "outputs": {"layers"},
+    "mixes": {"layers"},
     "embedding": TO_EMBEDDING - {"embedding"},
     "embedder": TO_EMBEDDING,
     "corpora": TO_EMBEDDER,
     "spark": TO_EMBEDDER,
-    "tasks": TO_EMBEDDER,
     "export": TO_EMBEDDING,
+    "tasks": TO_EMBEDDER | {"export"},
     "language_model": TO_PRETRAINING | {"inputs", "checks"},
     "__init__": TO_TASKS | {"corpora", "pretraining", "language_model"},
     "cli": TO_TASKS | {"corpora", "pretraining", "language_model", "__init__"},

@@ -227,6 +227,15 @@ def test_other_columns_come_back_as_they_were(spark, tiny_directory):
     assert embedded.drop("elmo").collect() == frame.collect()
 
 
+def test_names_may_hold_what_spark_takes_for_syntax(spark, tiny_directory):
+    df = spark.createDataFrame([("ok lar", 1)], "`a.b` string, `c``d` int")
+    once = keras_elmo.spark.embed(df, "a.b", "x.y", tiny_directory)
+    twice = keras_elmo.spark.embed(once, "a.b", "z", tiny_directory, output="elmo")
+    assert twice.columns == ["a.b", "c`d", "x.y", "z"]
+    (row,) = twice.collect()
+    assert row[:2] == ("ok lar", 1) and (len(row[2]), len(row[3])) == (16, 2)
+
+
 def test_text_that_is_not_utf8_is_embedded_by_its_bytes(spark, tiny_directory):
     frame = spark.sql("select 1 as id, cast(x'6F6B20FF62' as string) as text")
     embedded = keras_elmo.spark.embed(frame, "text", source=str(tiny_directory))
@@ -328,9 +337,9 @@ def test_long_texts_are_yielded_in_more_batches(tiny_directory, monkeypatch):
     texts = pa.array(["a b c", "d e", None, "f", "g " * 9])
     batches = [pa.record_batch({"text": texts}), pa.record_batch({"text": texts[:0]})]
     shape = (None, None, 16)
-    found = list(keras_elmo.spark._embedded(model, shape, 0, "elmo", 4, batches))
+    found = list(keras_elmo.spark._embedded(model, shape, 0, ["a.b", "elmo"], 4, batches))
     assert [batch.num_rows for batch in found] == [3, 1, 1]
-    assert [batch.schema.names for batch in found] == [["text", "elmo"]] * 3
+    assert [batch.schema.names for batch in found] == [["a.b", "elmo"]] * 3
     vectors = [row for batch in found for row in batch.column(1).to_pylist()]
     expected = Embedder(tiny_directory, output="elmo").embed(["a b c", "d e", "", "f", "g " * 9])
     assert vectors[2] is None

@@ -21,25 +21,29 @@ def main(job):
     return {}
 
 
-def write(bilm, directory):
-    """Write `bilm`, of two LSTM layers, to a new directory. Switches TensorFlow to old loops."""
+def write(bilm, directory, scalars=(0.0, 0.0, 0.0), gamma=1.0, spell="bilm/{}".format, **options):
+    """Write a biLM of two LSTM layers to a new directory, with the mix that makes `elmo`.
+
+    Switches TensorFlow to old loops. `spell` makes a variable's name of its HDF5 key, and
+    `options` go to each variable (`trainable=False`).
+    """
     v1.disable_control_flow_v2()
     arrays = bilm.arrays()
     with tf.Graph().as_default(), v1.Session() as session:
         weights = {
-            key: v1.get_variable(f"bilm/{key}", array.shape, use_resource=True)
+            key: v1.get_variable(spell(key), array.shape, use_resource=True, **options)
             for key, array in arrays.items()
         }
         mix = {
-            "weights": v1.get_variable("aggregation/weights", 3, use_resource=True),
-            "scaling": v1.get_variable("aggregation/scaling", (), use_resource=True),
+            "weights": v1.get_variable("aggregation/weights", 3, use_resource=True, **options),
+            "scaling": v1.get_variable("aggregation/scaling", (), use_resource=True, **options),
         }
         signatures = _signatures(bilm.config, weights, mix)
         for key, array in arrays.items():
             weights[key].load(array, session)
-        mix["weights"].load([0.0, 0.0, 0.0], session)
-        mix["scaling"].load(1.0, session)
-        builder = v1.saved_model.Builder(directory)
+        mix["weights"].load(list(scalars), session)
+        mix["scaling"].load(gamma, session)
+        builder = v1.saved_model.Builder(os.fspath(directory))
         builder.add_meta_graph_and_variables(session, [], signatures)
         builder.add_meta_graph(["train"], signatures)
         builder.save()

@@ -235,8 +235,8 @@ class BiLM(keras.layers.Layer):
         """Read a biLM from files in the AllenAI / bilm-tf layout.
 
         Args:
-            place: name of a preset, a directory, a zip archive, or a pair of options file and
-                weights file.
+            place: name of a published model (`keras_elmo presets`), which is downloaded once; a
+                directory; an archive; or a pair of options file and weights file.
             frozen: bool, whether the weights are created non-trainable.
             strict: bool, whether datasets beyond the biLM's are an error.
             **kwargs: passed on to the layer.

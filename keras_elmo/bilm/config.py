@@ -2,7 +2,6 @@
 
 import dataclasses
 import json
-import math
 import os
 import warnings
 
@@ -11,6 +10,7 @@ from keras_elmo.text.tokenize import TOKENIZERS
 
 ACTIVATIONS = ("relu", "tanh")
 LARGEST_SIZE = 65_536
+LARGEST_CLIP = 1e30  # a float32 has room for it
 
 
 @dataclasses.dataclass(frozen=True)
@@ -248,8 +248,11 @@ def _check_clip(option, value):
         return
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         raise TypeError(f"`{option}` must be a number or null. Received: {value!r}.")
-    if not 0 < value < math.inf:
-        raise ValueError(f"`{option}` must be above 0, or null for none. Received: {value}.")
+    if not 0 < value <= LARGEST_CLIP:
+        raise ValueError(
+            f"`{option}` must be above 0 and at most {LARGEST_CLIP:.0e}, or null for none. "
+            f"Received: {value}."
+        )
 
 
 def _check_bool(option, value):

@@ -8,6 +8,8 @@ import numpy as np
 
 from keras_elmo.bilm.names import PATTERN, weight_shapes
 
+MOST_EXPANSION = 1100  # by decompression; zeros come near it
+
 
 @contextlib.contextmanager
 def open_weights(file, config, source, strict=False):
@@ -36,6 +38,7 @@ def open_weights(file, config, source, strict=False):
         _check_keys(table, found, source, strict)
         for key, row in table.items():
             _check_dataset(key, row, found[key], source)
+            _check_stored(key, weights[key], source)
         yield _tensors(weights, table, config, source)
 
 
@@ -164,6 +167,16 @@ def _check_dataset(key, row, found, source):
         raise ValueError(
             f"{source}: dataset '{key}' must hold floating point numbers. "
             f"Received: {dtype}. Download or convert the weights again."
+        )
+
+
+def _check_stored(key, dataset, source):
+    """Raises where reading would take far more memory than the file has bytes for it."""
+    stored = dataset.id.get_storage_size()
+    if dataset.external or dataset.is_virtual or dataset.nbytes > MOST_EXPANSION * stored:
+        raise ValueError(
+            f"{source}: dataset '{key}' must lie in the file with all its values. Received: "
+            f"{stored:,} bytes for {dataset.nbytes:,}. Download or convert the weights again."
         )
 
 

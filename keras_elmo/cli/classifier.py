@@ -73,7 +73,8 @@ def _add_data_options(group):
 
 def _add_model_options(group):
     add = group.add_argument
-    add("--source", default="english-small", help="biLM: preset, directory or zip archive")
+    add("--source", default="english-small", help="biLM: a name of `keras_elmo presets`, "
+        "directory, archive or TF-Hub module")  # fmt: skip
     add("--pooling", choices=("mean", "max", "both"), default="both", help="over a text's tokens")
     add("--no-standardize", action="store_true", help="do not standardise the pooled vectors")
     add("--epochs", type=arguments.positive_int, default=1, metavar="N", help="training epochs")

@@ -62,7 +62,8 @@ def _add_places(parser):
 
 def _add_model_options(group):
     add = group.add_argument
-    add("--model", default="english-small", help="biLM: preset, directory or zip archive")
+    add("--model", default="english-small", help="biLM: a name of `keras_elmo presets`, directory, "
+        "archive or TF-Hub module")  # fmt: skip
     add("--layers", choices=tuple(LAYERS), default="all", help="what to keep, see below")
     add(
         "--scalars", type=_numbers, metavar="S,S,...", help="s_0 to s_L of --layers elmo or "

@@ -1,6 +1,15 @@
 """`keras_elmo`: uses what is trained, from the command line."""
 
-from keras_elmo.cli import embed, evaluate, score, substitutes
+from keras_elmo.cli import (
+    convert,
+    download,
+    embed,
+    evaluate,
+    export,
+    presets,
+    score,
+    substitutes,
+)
 from keras_elmo.cli.frame import Command
 
 PROG = "keras_elmo"
@@ -8,8 +17,13 @@ EXAMPLES = f"""\
   {PROG} embed corpus.txt.gz vectors.hdf5
   {PROG} evaluate english-small held-out.txt.gz
   {PROG} score my-bilm sentences.txt --output scores.tsv
-  {PROG} substitutes english-small --text "She drank the tea." --position 3"""
-COMMAND = Command(PROG, "Use trained ELMo models.", EXAMPLES, (embed, evaluate, score, substitutes))
+  {PROG} substitutes english-small --text "She drank the tea." --position 3
+  {PROG} presets
+  {PROG} download original
+  {PROG} convert https://tfhub.dev/google/elmo/3 elmo-3
+  {PROG} export spam-model/model.keras served"""
+SUBCOMMANDS = (embed, evaluate, score, substitutes, presets, download, convert, export)
+COMMAND = Command(PROG, "Use trained ELMo models.", EXAMPLES, SUBCOMMANDS)
 
 
 def main(argv=None):

@@ -14,8 +14,9 @@ import tensorflow as tf
 
 from keras_elmo.bilm import BiLM, BiLMConfig
 from keras_elmo.cli.errors import UserError
-from keras_elmo.cli.output import check_output
+from keras_elmo.cli.output import check_output, remove_scratch
 from keras_elmo.cli.progress import print_plan, show_training
+from keras_elmo.cli.signals import ended_by_interrupt
 from keras_elmo.pretraining.checkpoint import Checkpoints
 from keras_elmo.pretraining.corpus import (
     CorpusCounts,
@@ -61,7 +62,8 @@ def pretrain(args):
     """Train as the arguments say; returns the exit status."""
     try:
         _set_threads(args.threads)
-        strategy = make_strategy(args.strategy)
+        with ended_by_interrupt():  # It waits for all machines.
+            strategy = make_strategy(args.strategy)
         run, corpus = _prepare(args, strategy)
         run.check_machines()
         print_plan(run, corpus)
@@ -117,13 +119,14 @@ def _prepare(args, strategy):
     _check_use(args)
     paths = _find(args.text)
     held_out_paths = _find_held_out(args, paths)
-    check_output(args.output, args.overwrite or args.resume, OUTPUT_FILES)
+    check_output(args.output, args.overwrite, OUTPUT_FILES, args.resume)
+    _check_source_stays(args)
     first = is_first(strategy)
     say = print if first else _say_nothing
+    if first:
+        remove_scratch(args.output)
     checkpoint = _newest_checkpoint(args, say)
-    source = None
-    if args.init_from is not None:
-        source = load_source(args.init_from, args.init_vocabulary)
+    source = _load_source(args)
     args.tokenizer = args.tokenizer or _bilm_config(source).tokenizer or MODEL_DEFAULTS.tokenizer
     held_out = _read_held_out(args, held_out_paths)
     corpus = _read_corpus(args, paths)
@@ -205,6 +208,25 @@ def _find_held_out(args, paths):
         if any(os.path.samefile(path, other) for other in paths):
             raise UserError(f"--held-out: {path} is among the training files; give other text")
     return found
+
+
+def _check_source_stays(args):
+    source, output = args.init_from, args.output
+    both = source and os.path.isdir(source) and os.path.isdir(output)
+    if both and os.path.samefile(source, output) and not args.resume:
+        raise UserError(
+            f"--init-from and --output are the same directory, {output}, whose model would be "
+            "replaced; give another --output"
+        )
+
+
+def _load_source(args):
+    if args.init_from is None:
+        return None
+    try:
+        return load_source(args.init_from, args.init_vocabulary)
+    except (ValueError, TypeError, OSError) as error:
+        raise UserError(f"--init-from {args.init_from}: {error}") from None
 
 
 def _newest_checkpoint(args, say):

@@ -1,17 +1,22 @@
 """Ending a run in order when the process is asked to."""
 
 import contextlib
+import os
 import signal
 import threading
 
 from keras_elmo.pretraining.run import ASKED
 
 ASKED_BY = (signal.SIGINT, signal.SIGTERM)
+GRACE = 2.0  # seconds
 
 
 @contextlib.contextmanager
 def interruptible(run):
     """Lets Ctrl-C and SIGTERM set `run.stop` to `ASKED`; a second one ends the process at once.
+
+    Also where Python cannot act on it, since TensorFlow waits for another machine, say: then a
+    thread ends the process.
 
     Args:
         run: an object with an attribute `stop`.
@@ -30,9 +35,52 @@ def interruptible(run):
     if threading.current_thread() is not threading.main_thread():
         yield received
         return
-    earlier = {number: signal.signal(number, ask) for number in ASKED_BY}
+    with _watch():
+        earlier = {number: signal.signal(number, ask) for number in ASKED_BY}
+        try:
+            yield received
+        finally:
+            for number, handler in earlier.items():
+                signal.signal(number, handler)
+
+
+@contextlib.contextmanager
+def ended_by_interrupt():
+    """Lets Ctrl-C end the process at once, whatever it waits for: there is nothing to save yet."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    earlier = signal.signal(signal.SIGINT, signal.SIG_DFL)
     try:
-        yield received
+        yield
     finally:
-        for number, handler in earlier.items():
-            signal.signal(number, handler)
+        signal.signal(signal.SIGINT, earlier)
+
+
+@contextlib.contextmanager
+def _watch():
+    """Ends the process some time after its second signal, if it is still there then."""
+    heard, told = os.pipe()
+    os.set_blocking(told, False)
+    earlier = signal.set_wakeup_fd(told, warn_on_full_buffer=False)
+    over = threading.Event()
+    watch = threading.Thread(target=_end_after_two, args=(heard, over), daemon=True)
+    watch.start()
+    try:
+        yield
+    finally:
+        over.set()
+        signal.set_wakeup_fd(earlier)
+        os.write(told, b"\0")  # wakes the thread
+        watch.join()
+        os.close(heard)
+        os.close(told)
+
+
+def _end_after_two(heard, over):
+    signals = 0
+    while not over.is_set():
+        number = os.read(heard, 1)[0]
+        signals += number in ASKED_BY
+        if signals > 1 and not over.wait(GRACE):
+            os._exit(128 + number)

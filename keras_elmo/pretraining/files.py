@@ -1,6 +1,7 @@
 """A trained language model as a preset directory, softmax included."""
 
 import contextlib
+import hashlib
 import os
 import tempfile
 from importlib import resources
@@ -17,6 +18,7 @@ from keras_elmo.text.vocabulary import Vocabulary
 
 VOCABULARY = "vocab.txt"
 SOFTMAX = "softmax.hdf5"
+WEIGHTS_SHA256 = "weights_sha256"  # attribute of the softmax: of the file that belongs to it
 MODEL_FILES = ("options.json", "weights.hdf5", VOCABULARY, SOFTMAX)
 WHAT_TO_GIVE = (
     f"Give the name of a preset {presets.PRESETS}, or a directory that `keras_elmo-train bilm` "
@@ -42,6 +44,7 @@ def save_language_model(model, directory, dtype="float32"):
         write_weights(path, model.softmax.named_variables(), dtype)
         with h5py.File(path, "r+") as file:
             file.attrs["softmax"] = model.softmax.kind
+            file.attrs[WEIGHTS_SHA256] = _sha256(os.path.join(scratch, "weights.hdf5"))
         for name in MODEL_FILES:
             os.replace(os.path.join(scratch, name), os.path.join(directory, name))
 
@@ -61,7 +64,8 @@ def load_language_model(place, frozen=True, dtype=None):
         FileNotFoundError: there is no directory, or a file is missing, as the softmax is beside
             the published biLMs.
         TypeError: `place` is neither a name nor a path.
-        ValueError: a file is damaged, or the softmax does not fit the vocabulary or the biLM.
+        ValueError: a file is damaged, or the softmax does not fit the vocabulary or the biLM, or
+            was written with other weights of it.
     """
     with _directory_of(place) as directory:
         _check_files(directory)
@@ -121,11 +125,31 @@ def _read_softmax(path, vocabulary_size, hidden_dim, dtype):
                 f"{path}: the attribute 'softmax' must be one of {SOFTMAXES}. Received: {kind!r}. "
                 "Give the files that `keras_elmo-train bilm` wrote."
             )
+        _check_weights(file.attrs.get(WEIGHTS_SHA256), path)
         softmax = make_softmax(kind, vocabulary_size, hidden_dim, dtype=dtype)
         arrays = _arrays(file, softmax.named_variables(), path, vocabulary_size)
     for key, variable in softmax.named_variables().items():
         variable.assign(arrays[key])
     return softmax
+
+
+def _check_weights(expected, path):
+    """A process that is killed between two files leaves those of two moments."""
+    weights = os.path.join(os.path.dirname(path), "weights.hdf5")
+    if expected is not None and _sha256(weights) != expected:
+        raise ValueError(
+            f"{path} must stand beside the weights.hdf5 that it was written with. Received: "
+            "another one, as a training run leaves that is killed while it writes. Go on with the "
+            "run (`--resume`), which writes both anew, or copy both files again."
+        )
+
+
+def _sha256(path):
+    digest = hashlib.sha256()
+    with open(path, "rb") as file:
+        while chunk := file.read(1 << 20):
+            digest.update(chunk)
+    return digest.hexdigest()
 
 
 def _arrays(file, variables, path, vocabulary_size):

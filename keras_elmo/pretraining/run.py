@@ -151,13 +151,15 @@ class Run:
                 results.append(self.trainer.step(self.stop))
                 evaluation, best = self._evaluate_where_due()
                 ended = self._is_ended(results[-1])
-                self._save_where_due(ended, evaluation)
+                report = None
                 if ended or evaluation or self._every(self.options.report_every):
                     report = self._report(results, evaluation, best)
-                    if log is not None:
-                        log.write(report.row)
-                    yield report
                     results = []
+                if report and log:  # Before the checkpoint, behind which no step is told again.
+                    log.write(report.row)
+                self._save_where_due(ended, evaluation)
+                if report:
+                    yield report
 
     @property
     def finished(self):

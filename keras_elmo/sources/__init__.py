@@ -5,28 +5,44 @@ import os
 import keras
 
 from keras_elmo.bilm import BiLM
+from keras_elmo.presets.modules import is_module
+from keras_elmo.sources.hub import HubSource
 from keras_elmo.sources.native import NativeSource
 
-__all__ = ["NativeSource", "make_source"]
+__all__ = ["HubSource", "NativeSource", "make_source"]
 
 
-def make_source(source, fine_tune=False, save_weights=True, dtype=None):
+def make_source(source, fine_tune=False, save_weights=True, dtype=None, native=False):
     """Gives the source that `source` stands for.
 
     Args:
-        source: Name of a preset, directory, zip archive, pair of options and weights files, `BiLM`,
-            or a source. A `BiLM` is used itself if its `frozen` fits `fine_tune` and it has no
-            dropout, otherwise a copy of it is.
+        source: Name of a preset, directory, archive, pair of options and weights files; handle,
+            directory or archive of a TF-Hub module; `BiLM`; or a source. A `BiLM` is used itself
+            if its `frozen` fits `fine_tune` and it has no dropout, otherwise a copy of it is.
         fine_tune: Whether the biLM's weights are created trainable.
         save_weights: Whether saved models contain the biLM's weights.
         dtype: Dtype policy of a biLM that is loaded here; None means Keras' own.
+        native: Whether a TF-Hub module is converted to a `BiLM`.
 
     Returns:
         A Keras layer, tokens to `(layers, mask)`.
 
     Raises:
         TypeError: If `source` is none of these.
+        ValueError: If a TF-Hub module is to be fine-tuned as it is, or a fine-tuned biLM is not to
+            be saved.
     """
+    if fine_tune and not save_weights:
+        raise ValueError(
+            "`save_frozen=False` must not be used with `fine_tune=True`: a biLM that is "
+            "trained differs from its files. Received: both. Leave `save_frozen` at True."
+        )
+    if isinstance(source, (str, os.PathLike)) and is_module(source):
+        source = HubSource(source)
+    if isinstance(source, HubSource):
+        if not native:
+            return _not_tuned(source, fine_tune)
+        return _converted(source, not fine_tune, save_weights, dtype)
     if isinstance(source, BiLM):
         return NativeSource(_fitting(source, not fine_tune), save_weights=save_weights)
     if isinstance(source, NativeSource):
@@ -35,12 +51,31 @@ def make_source(source, fine_tune=False, save_weights=True, dtype=None):
         return source
     if not isinstance(source, (str, os.PathLike, tuple, list)):
         raise TypeError(
-            "`source` must be the name of a preset, a directory, a zip archive, a pair (options, "
-            f"weights), a BiLM or a source. Received: {type(source).__name__}. "
+            "`source` must be the name of a preset, a directory, an archive, a pair (options, "
+            "weights), a TF-Hub module, a BiLM or a source. "
+            f"Received: {type(source).__name__}. "
             "Give for example source='english-small'."
         )
     bilm = BiLM.load(source, frozen=not fine_tune, dtype=dtype)
     return NativeSource(bilm, _portable(source), save_weights)
+
+
+def _converted(hub_source, frozen, save_weights, dtype):
+    converted = hub_source.to_bilm()
+    bilm = BiLM(converted.config, frozen=frozen, dtype=dtype)
+    bilm.set_arrays(converted.arrays())
+    source = NativeSource(bilm, save_weights=save_weights)
+    source.scalars, source.gamma = hub_source.scalars, hub_source.gamma
+    return source
+
+
+def _not_tuned(source, fine_tune):
+    if fine_tune:
+        raise ValueError(
+            "`fine_tune=True` must have a biLM of ours. Received: a TF-Hub module, whose variables "
+            "TensorFlow cannot train again. Convert it: `native=True`, or `keras_elmo convert`."
+        )
+    return source
 
 
 def _native(source, frozen, save_weights):

@@ -44,6 +44,9 @@ class NativeSource(keras.layers.Layer):
         ValueError: If `save_weights` is False and there is no `place`.
     """
 
+    has_boundaries = True
+    scalars = gamma = None
+
     def __init__(self, bilm, place=None, save_weights=True, **kwargs):
         kwargs.setdefault("dtype", bilm.dtype_policy)
         super().__init__(autocast=False, **kwargs)
@@ -57,7 +60,7 @@ class NativeSource(keras.layers.Layer):
         if place is None and not save_weights:
             raise ValueError(
                 "`save_frozen=False` needs a source that can be found again: the name of a preset, "
-                "a directory, a zip archive, or a pair of files. Received: a BiLM object. "
+                "a directory, an archive, or a pair of files. Received: a BiLM object. "
                 "Save it with `bilm.save(directory)` and give the directory, or keep "
                 "`save_frozen=True`."
             )

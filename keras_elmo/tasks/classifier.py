@@ -7,6 +7,7 @@ import numpy as np
 import tensorflow as tf
 
 from keras_elmo.checks import check_flag
+from keras_elmo.export import export_classifier, export_hub
 from keras_elmo.tasks.averaging import with_averaging
 from keras_elmo.tasks.batches import (
     batches_by_length,
@@ -27,7 +28,7 @@ from keras_elmo.tasks.inputs import (
 )
 from keras_elmo.tasks.labels import Labels, readable_label_errors
 from keras_elmo.tasks.pooling import SequencePooling
-from keras_elmo.tasks.saved import check_keras_path, load_keras_model
+from keras_elmo.tasks.saved import check_export_format, check_keras_path, load_keras_model
 from keras_elmo.tasks.standardize import Standardize
 from keras_elmo.tasks.token_vectors import token_vectors
 
@@ -130,6 +131,32 @@ class TextClassifier(keras.Model):
             ValueError: the file holds another model, or none.
         """
         return load_keras_model(cls, path)
+
+    def export(self, filepath, format="tf_saved_model", overwrite=False):
+        """Writes a SavedModel for TensorFlow Serving, which needs neither this package nor Keras.
+
+        Signature `serving_default`: `text`, string (batch,), to `label`, string (batch,);
+        `probabilities`, float32 (batch, n_classes); and `classes`, string (batch, n_classes), the
+        labels that these belong to. Labels that are no strings become strings: "1", "True".
+        Signature `tokens`: `tokens`, string (batch, time), and `sequence_len`, int32 (batch,), to
+        the same. With `inputs="tokens"` it is `serving_default` too, with `inputs="text"` left out.
+
+        Args:
+            filepath: directory to write; made where it does not exist.
+            format: "tf_saved_model" only.
+            overwrite: bool, whether a SavedModel that is there is replaced.
+
+        Raises:
+            ValueError: the classifier does not know its classes, or another `format`.
+            FileExistsError: the directory is not empty and `overwrite` is False.
+        """
+        self._check_fitted()
+        check_export_format(format)
+        export_classifier(self, filepath, overwrite)
+
+    def export_hub(self, directory, overwrite=False):
+        """Writes the ELMo layer as a module for TF-Hub: `keras_elmo.export_hub`."""
+        export_hub(self, directory, overwrite)
 
     def __call__(self, inputs, *args, **kwargs):
         """Probabilities for a tensor, or for texts in any container."""

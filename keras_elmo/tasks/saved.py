@@ -14,6 +14,16 @@ def check_keras_path(filepath):
         )
 
 
+def check_export_format(format, options=()):
+    """Raises a ValueError unless a model can be exported in `format` with no further `options`."""
+    if format != "tf_saved_model" or options:
+        raise ValueError(
+            "`format` must be 'tf_saved_model', without further options. Received: "
+            f"format={format!r}, options {sorted(options)}. Leave them out: other formats have no "
+            "strings."
+        )
+
+
 def load_keras_model(cls, path):
     """The model of class `cls` in the `.keras` file at `path`.
 

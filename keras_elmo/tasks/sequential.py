@@ -3,6 +3,7 @@
 import keras
 import tensorflow as tf
 
+from keras_elmo.export import export_hub, export_model
 from keras_elmo.tasks.batches import predict_by_length
 from keras_elmo.tasks.inputs import (
     batched,
@@ -14,6 +15,7 @@ from keras_elmo.tasks.inputs import (
     map_batches,
     model_input,
 )
+from keras_elmo.tasks.saved import check_export_format
 
 
 @keras.saving.register_keras_serializable(package="keras_elmo")
@@ -120,6 +122,36 @@ class Sequential(keras.Sequential):
         """The model's outputs for one batch, as `keras.Model.predict_on_batch`."""
         return super().predict_on_batch(self._texts(x))
 
+    def export(self, filepath, format="tf_saved_model", overwrite=False, **kwargs):
+        """Writes a SavedModel for TensorFlow Serving, which needs neither this package nor Keras.
+
+        Signature `serving_default`: `text`, string (batch,), to `output`, what the model gives. A
+        model that was built on tokens has the input `tokens`, string (batch, time), padded with ""
+        at the end. A model that takes no strings is exported by `keras.Sequential.export`.
+
+        Args:
+            filepath: directory to write; made where it does not exist.
+            format: "tf_saved_model" only, of a model that takes strings.
+            overwrite: bool, whether a SavedModel that is there is replaced.
+            **kwargs: for `keras.Sequential.export`.
+
+        Raises:
+            ValueError: the model was not called yet, or another `format`.
+            FileExistsError: the directory is not empty and `overwrite` is False.
+        """
+        if not self._takes_text():
+            return super().export(filepath, format=format, **kwargs)
+        check_export_format(format, kwargs)
+        export_model(self, filepath, overwrite)
+
+    def export_hub(self, directory, overwrite=False):
+        """Writes the one ELMo layer as a module for TF-Hub: `keras_elmo.export_hub`."""
+        export_hub(self, directory, overwrite)
+
+    def _takes_text(self):
+        first = self.layers[0] if self.layers else None
+        return getattr(first, "compute_dtype", None) == "string"
+
     def _data(self, x, y=None, sample_weight=None, batch_size=None):
         x = self._texts(x)
         if isinstance(x, tf.data.Dataset):
@@ -139,11 +171,9 @@ class Sequential(keras.Sequential):
 
     def _texts(self, x, only_text=False):
         """Converts what holds texts; leaves numbers and, in calls, tensors to Keras."""
-        first = self.layers[0] if self.layers else None
-        takes_text = getattr(first, "compute_dtype", None) == "string"
-        if not holds_text(x) and (only_text or not takes_text):
+        if not holds_text(x) and (only_text or not self._takes_text()):
             return x
-        inputs = getattr(first, "inputs", "auto")
+        inputs = getattr(self.layers[0], "inputs", "auto") if self.layers else "auto"
         x = model_input(x, inputs if isinstance(inputs, str) else "auto")
         if tf.is_tensor(x):
             self._check_kind(x)

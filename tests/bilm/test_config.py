@@ -90,6 +90,11 @@ def test_hostile_size_is_an_error_not_an_allocation(value):
         BiLMConfig.from_options(options(lstm__dim=value))
 
 
+def test_a_clip_that_no_float_has_room_for():
+    with pytest.raises(ValueError, match=r"lstm.cell_clip` must be above 0 and at most 1e\+30"):
+        BiLMConfig.from_options(options(lstm__cell_clip=10**400))
+
+
 @pytest.mark.parametrize("filters", [[[1]], [[0, 4]], [[1, 10**9]], "1:4", [[1, 2.0]], {"1": 4}])
 def test_hostile_filters(filters):
     with pytest.raises(ValueError, match="char_cnn.filters"):

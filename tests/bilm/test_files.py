@@ -203,6 +203,27 @@ def test_weights_that_are_not_numbers(model):
         BiLM.load(model)
 
 
+def _declared_only(model, **options):
+    """A file that says it holds a tensor and has no byte of it."""
+    with edit(model) as weights:
+        shape = weights[GONE].shape
+        del weights[GONE]
+        weights.create_dataset(GONE, shape, "float32", **options)
+
+
+def test_values_that_are_not_in_the_file_are_not_made_up(model):
+    _declared_only(model, chunks=True)
+    with pytest.raises(ValueError, match=f"'{GONE}' must lie in the file.*0 bytes for 384"):
+        BiLM.load(model)
+
+
+def test_values_in_another_file_are_refused(model, tmp_path):
+    (tmp_path / "other").write_bytes(bytes(384))
+    _declared_only(model, external=[(str(tmp_path / "other"), 0, 384)])
+    with pytest.raises(ValueError, match=f"'{GONE}' must lie in the file"):
+        BiLM.load(model)
+
+
 def test_files_the_wrong_way_round(model):
     with pytest.raises(ValueError, match="options file first, then the weights"):
         BiLM.load((model / "weights.hdf5", model / "options.json"))

@@ -52,6 +52,9 @@ def test_killed_and_resumed_it_ends_with_the_same_weights(uninterrupted, tmp_pat
         wait_for(tmp_path / "out" / "checkpoints" / f"step-{step:09d}.npz", process)
         process.kill()
         process.communicate()
+        # A kill between two files leaves this; and other files of the user's are no obstacle.
+        (tmp_path / "out" / ".writing-abc").mkdir()
+        (tmp_path / "out" / "notes.txt").write_text("mine")
     # The newest checkpoint is cut, as by a disk that lost its last blocks.
     paths = Checkpoints(tmp_path / "out" / "checkpoints").paths()
     os.truncate(paths[-1], 5000)

@@ -30,6 +30,17 @@ def test_written_model_is_read_again(make_model, tmp_path, kind):
     assert len(again.trainable_variables) == len(model.trainable_variables)
 
 
+def test_files_of_two_moments_are_refused(make_model, directory, tmp_path_factory):
+    """As a process leaves them that is killed between two of them."""
+    later = tmp_path_factory.mktemp("later")
+    model = make_model()
+    model.bilm.set_arrays({key: array + 1 for key, array in model.bilm.arrays().items()})
+    save_language_model(model, later)
+    (directory / "weights.hdf5").write_bytes((later / "weights.hdf5").read_bytes())
+    with pytest.raises(ValueError, match=r"must stand beside the weights.hdf5.*--resume"):
+        load_language_model(directory)
+
+
 def test_bilm_without_softmax_is_one_clear_error(tiny_directory):
     with pytest.raises(
         FileNotFoundError,

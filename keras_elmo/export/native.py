@@ -1,0 +1,94 @@
+"""The biLM of a layer as it is exported: native and frozen."""
+
+import contextlib
+
+import keras
+import tensorflow as tf
+
+from keras_elmo.embedding import ELMoEmbedding
+from keras_elmo.export.saved_model import graph_of
+from keras_elmo.layers.sequences import drop_boundaries
+from keras_elmo.sources import NativeSource, make_source
+
+
+def embeddings_of(model):
+    """The ELMoEmbedding layers of a Keras model, nested ones included, or the layer itself."""
+    if isinstance(model, ELMoEmbedding):
+        return [model]
+    layers = model._flatten_layers() if isinstance(model, keras.Model) else []
+    return [layer for layer in layers if isinstance(layer, ELMoEmbedding)]
+
+
+class NativeGraph:
+    """What a layer's source gives, by a native and frozen biLM, in one graph for all signatures.
+
+    A TF-Hub module cannot be saved again: its weights are read into a native biLM. Of a biLM that
+    trains a frozen copy is made, which spends no work on padding.
+
+    Args:
+        layer: ELMoEmbedding.
+
+    Call arguments:
+        tokens: RaggedTensor string `(batch, None)`.
+
+    Returns:
+        `(layers, mask)` as of `NativeSource`, without boundaries unless the layer keeps them.
+
+    Attributes:
+        variables: Keras variables of the biLM.
+    """
+
+    def __init__(self, layer):
+        source = _native_source(layer.source)
+        self.variables = source.variables
+
+        def run(tokens):
+            layers, mask = source(tokens)
+            return (layers, mask) if layer.keep_boundaries else drop_boundaries(layers, mask)
+
+        self._run = graph_of(run, tf.RaggedTensorSpec((None, None), tf.string))
+
+    def __call__(self, tokens):
+        return self._run(tokens.with_row_splits_dtype(tf.int64))
+
+
+def _native_source(source):
+    if hasattr(source, "to_bilm"):
+        source = NativeSource(source.to_bilm())
+    # A source from a config has no weights before its first call; this finds them, or raises.
+    source(tf.RaggedTensor.from_row_lengths(tf.constant([], tf.string), [0]))
+    return make_source(source, fine_tune=False, save_weights=source.save_weights)
+
+
+@contextlib.contextmanager
+def native_layers(model):
+    """Within the block, the ELMoEmbedding layers of a model run their `NativeGraph`.
+
+    Yields:
+        List of all Keras variables that the model can use there.
+    """
+    layers = embeddings_of(model)
+    stand_ins = [_StandIn(layer) for layer in layers]
+    before = [layer.feature_cache for layer in layers]
+    variables = list(model.variables)
+    for layer, stand_in in zip(layers, stand_ins, strict=True):
+        layer.feature_cache = stand_in
+        variables += stand_in.run.variables
+    try:
+        yield variables
+    finally:
+        for layer, cache in zip(layers, before, strict=True):
+            layer.feature_cache = cache
+
+
+class _StandIn:
+    """Stands where a layer's FeatureCache would, and runs the layer's `NativeGraph`."""
+
+    has_norm = True  # so that a TextClassifier takes the layer's own output
+
+    def __init__(self, layer):
+        self.layer = layer
+        self.run = NativeGraph(layer)
+
+    def outputs(self, tokens, time, training):
+        return self.layer.outputs_of(*self.run(tokens), time, training)

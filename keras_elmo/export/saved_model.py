@@ -1,0 +1,126 @@
+"""A SavedModel in a directory that appears complete or not at all."""
+
+import contextlib
+import os
+import tempfile
+from pathlib import Path
+
+import tensorflow as tf
+
+from keras_elmo.checks import check_flag
+
+TEXT = tf.TensorSpec((None,), tf.string, name="text")
+TOKENS = tf.TensorSpec((None, None), tf.string, name="tokens")
+SEQUENCE_LEN = tf.TensorSpec((None,), tf.int32, name="sequence_len")
+
+# What TensorFlow writes, and what tools of TensorFlow put beside it.
+SAVED_MODEL_FILES = {
+    "assets",
+    "assets.extra",
+    "debug",
+    "fingerprint.pb",
+    "saved_model.pb",
+    "variables",
+}
+
+
+def graph_of(function, *signature):
+    """`function` as a tf.function with one graph, for inputs of a signature only."""
+    return tf.function(function, input_signature=signature, autograph=False)
+
+
+def write_saved_model(directory, signatures, variables, overwrite=False, call=None):
+    """Writes functions and the variables that they use.
+
+    Args:
+        directory: where to write; made where it does not exist.
+        signatures: dict of name to tf.function with one graph, whose inputs and outputs are named.
+        variables: Keras variables, those that the functions use among them.
+        overwrite: bool, whether a SavedModel that is there is replaced.
+        call: tf.function that the loaded object itself is, or None. Then the object has the
+            attributes that `hub.KerasLayer` asks for, empty: there is nothing to train.
+
+    Raises:
+        FileExistsError: `directory` is not empty and `overwrite` is False, or it is no SavedModel.
+    """
+    with whole_directory(directory, overwrite) as path:
+        used = _used(signatures.values(), variables)
+        root = tf.train.Checkpoint(state=used)
+        if call is not None:
+            root = tf.train.Checkpoint(
+                state=used, variables=[], trainable_variables=[], regularization_losses=[]
+            )
+            root.__call__ = call
+        tf.saved_model.save(root, os.fspath(path), signatures=signatures)
+
+
+def _used(functions, variables):
+    """Those of Keras variables that the functions' graphs capture, as tf.Variables, each once."""
+    captured = {
+        id(tensor)
+        for function in functions
+        for tensor in function.get_concrete_function().captured_inputs
+    }
+    found = {id(variable.value): variable.value for variable in variables}
+    return [variable for variable in found.values() if id(variable.handle) in captured]
+
+
+@contextlib.contextmanager
+def whole_directory(directory, overwrite):
+    """Gives a path to write a directory at, which takes the place of `directory` at the end.
+
+    If the block raises, `directory` is left as it was and nothing else stays behind.
+    """
+    path = check_place(directory, overwrite)
+    parent = next(ancestor for ancestor in path.parents if ancestor.exists())
+    with tempfile.TemporaryDirectory(prefix=f".{path.name}-", dir=parent) as scratch:
+        new = Path(scratch) / "new"
+        yield new
+        path.parent.mkdir(parents=True, exist_ok=True)
+        _replace(new, path, Path(scratch) / "old")
+
+
+def _replace(new, path, old):
+    if not path.exists():
+        os.replace(new, path)
+        return
+    os.replace(path, old)
+    try:
+        os.replace(new, path)
+    except OSError:
+        os.replace(old, path)
+        raise
+
+
+def check_place(directory, overwrite):
+    """The path of `directory`, links resolved; raises where a SavedModel must not be put there."""
+    check_flag("overwrite", overwrite)
+    path = Path(os.path.realpath(directory))
+    if path == Path(os.path.realpath(os.curdir)):
+        raise FileExistsError(
+            "`directory` must be one that can be replaced. Received: the current directory. "
+            "Give a new one."
+        )
+    if path.exists() and not path.is_dir():
+        raise FileExistsError(
+            f"`directory` must be a new or an empty directory. Received: {path}, a file. "
+            "Give another name."
+        )
+    found = {entry.name for entry in path.iterdir()} if path.exists() else set()
+    if found:
+        _check_may_replace(path, found, overwrite)
+    return path
+
+
+def _check_may_replace(path, found, overwrite):
+    others = sorted(found - SAVED_MODEL_FILES)
+    if others or "saved_model.pb" not in found:
+        raise FileExistsError(
+            "`directory` must be new, empty, or a SavedModel to replace. "
+            f"Received: {path}, which holds {(others or sorted(found))[0]}. Give a new directory."
+        )
+    if not overwrite:
+        raise FileExistsError(
+            f"`directory` must be a new or an empty directory. Received: {path}, a SavedModel. "
+            "Give another, or replace it with `overwrite=True`."
+        )

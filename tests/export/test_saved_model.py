@@ -1,0 +1,123 @@
+import os
+
+import keras
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from keras_elmo.export.saved_model import TEXT, graph_of, whole_directory, write_saved_model
+
+
+@pytest.fixture
+def doubled():
+    """A signature of lengths times a variable 2, and this variable."""
+    factor = keras.Variable(2, dtype="int32", trainable=False)
+    return {"lengths": graph_of(lambda text: {"n": factor * tf.strings.length(text)}, TEXT)}, factor
+
+
+def lengths(directory):
+    signature = tf.saved_model.load(os.fspath(directory)).signatures["lengths"]
+    return signature(text=tf.constant(["abc", ""]))["n"].numpy().tolist()
+
+
+def test_a_function_and_the_variables_that_it_uses_are_written(doubled, tmp_path):
+    signatures, factor = doubled
+    other = keras.Variable(np.zeros(3), trainable=False)
+    write_saved_model(tmp_path / "new/1", signatures, [other, factor, factor])
+    assert lengths(tmp_path / "new/1") == [6, 0]
+    found = tf.train.list_variables(os.fspath(tmp_path / "new/1/variables/variables"))
+    assert sum(name.startswith("state") for name, _ in found) == 1
+
+
+def test_an_empty_directory_is_taken_with_the_rights_of_a_new_one(doubled, tmp_path):
+    (tmp_path / "there").mkdir()
+    (tmp_path / "plain").mkdir()
+    write_saved_model(tmp_path / "there", *_listed(doubled))
+    modes = [os.stat(tmp_path / name).st_mode for name in ("there", "plain")]
+    assert modes[0] == modes[1]
+    assert sorted(os.listdir(tmp_path)) == ["plain", "there"]
+
+
+def test_overwrite_replaces_a_saved_model(doubled, tmp_path):
+    signatures, factor = doubled
+    write_saved_model(tmp_path / "m", signatures, [factor])
+    factor.assign(3)
+    with pytest.raises(FileExistsError, match="a SavedModel. Give another, or .*`overwrite=True`"):
+        write_saved_model(tmp_path / "m", signatures, [factor])
+    assert lengths(tmp_path / "m") == [6, 0]
+    write_saved_model(tmp_path / "m", signatures, [factor], overwrite=True)
+    assert lengths(tmp_path / "m") == [9, 0]
+    assert os.listdir(tmp_path) == ["m"]
+
+
+def test_a_link_stays_and_what_it_leads_to_is_replaced(doubled, tmp_path):
+    (tmp_path / "real").mkdir()
+    (tmp_path / "link").symlink_to("real")
+    write_saved_model(tmp_path / "link", *_listed(doubled))
+    assert (tmp_path / "link").is_symlink()
+    assert lengths(tmp_path / "real") == [6, 0]
+
+
+@pytest.mark.parametrize("overwrite", [False, True])
+@pytest.mark.parametrize("names", [["notes.txt"], ["saved_model.pb", "notes.txt"], ["assets"]])
+def test_other_files_are_never_replaced(names, overwrite, tmp_path):
+    for name in names:
+        (tmp_path / "m").mkdir(exist_ok=True)
+        (tmp_path / "m" / name).write_text("mine")
+    with (
+        pytest.raises(FileExistsError, match=f"or a SavedModel to replace.*{names[-1]}"),
+        whole_directory(tmp_path / "m", overwrite),
+    ):
+        pass
+    assert sorted(os.listdir(tmp_path / "m")) == sorted(names)
+
+
+def test_neither_a_file_nor_the_current_directory_is_replaced(tmp_path, monkeypatch):
+    (tmp_path / "file").write_text("mine")
+    with pytest.raises(FileExistsError, match="Received: .*file, a file"):
+        whole_directory(tmp_path / "file", True).__enter__()
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    with pytest.raises(FileExistsError, match="the current directory"):
+        whole_directory(".", True).__enter__()
+    with pytest.raises(TypeError, match="`overwrite` must be True or False"):
+        whole_directory(tmp_path / "new", "onnx").__enter__()
+
+
+def test_after_a_failure_there_is_what_was_there(doubled, tmp_path, monkeypatch):
+    write_saved_model(tmp_path / "m", *_listed(doubled))
+
+    def fail(root, path, signatures):
+        os.makedirs(path)
+        with open(os.path.join(path, "saved_model.pb"), "w"):
+            raise OSError("disk full")
+
+    monkeypatch.setattr(tf.saved_model, "save", fail)
+    for place in ("m", "deep/down/new"):
+        with pytest.raises(OSError, match="disk full"):
+            write_saved_model(tmp_path / place, *_listed(doubled), overwrite=True)
+    assert os.listdir(tmp_path) == ["m"]
+    assert lengths(tmp_path / "m") == [6, 0]
+
+
+def test_what_was_there_comes_back_if_the_new_one_cannot_take_its_place(
+    doubled, tmp_path, monkeypatch
+):
+    write_saved_model(tmp_path / "m", *_listed(doubled))
+    replace = os.replace
+
+    def fail(old, new):
+        if os.path.basename(old) == "new":
+            raise OSError("no such luck")
+        replace(old, new)
+
+    monkeypatch.setattr(os, "replace", fail)
+    with pytest.raises(OSError, match="no such luck"):
+        write_saved_model(tmp_path / "m", *_listed(doubled), overwrite=True)
+    assert os.listdir(tmp_path) == ["m"]
+    assert lengths(tmp_path / "m") == [6, 0]
+
+
+def _listed(doubled):
+    signatures, factor = doubled
+    return signatures, [factor]

@@ -1,0 +1,149 @@
+"""The table of published models."""
+
+import json
+import re
+from importlib import resources
+from pathlib import Path
+
+import pytest
+from published import publish, tiny_model
+
+from keras_elmo.bilm import BiLM
+from keras_elmo.presets import PRESETS
+from keras_elmo.presets.registry import (
+    KINDS,
+    ROLES,
+    PublishedModel,
+    find_model,
+    get_model,
+    published_models,
+    unknown,
+)
+
+MODELS = published_models()
+
+
+def test_names_are_unique_and_folders_are(tmp_path):
+    names = [model.name for model in MODELS]
+    assert len(set(names)) == len(names)
+    folders = {name.replace("/", "--").lower() for name in names}
+    assert len(folders) == len(names)
+    assert all(re.fullmatch(r"[\w./-]+", name) for name in names)
+
+
+def test_the_models_that_must_have_a_name():
+    expected = {
+        *("english-small", "small", "medium", "original", "original_5.5B", "pubmed"),
+        *("portuguese", "portuguese_brwac", "german", "basque", "japanese"),
+        *("nlpl-210", "nlpl-211", "nlpl-217", "nlpl-218", "google/elmo/2", "google/elmo/3"),
+    }
+    assert expected <= {model.name for model in MODELS}
+
+
+@pytest.mark.parametrize("model", MODELS, ids=lambda model: model.name)
+def test_every_field_is_of_its_kind(model):
+    assert isinstance(model, PublishedModel)
+    assert model.kind in KINDS
+    for text in (model.language, model.corpus, model.citation, model.page):
+        assert text and text == text.strip()
+    for number in (model.lstm_dim, model.projection_dim, model.n_highway, model.parameters):
+        assert number is None or (type(number) is int and number >= 0)
+    assert model.licence == "not stated" or model.licence.startswith("as stated: ")
+    assert isinstance(model.note, str)
+    assert model.page.startswith("https://") or model.shipped
+    assert bool(model.handles) == (model.kind == "tf_hub")
+    assert model.verified or not model.files
+    assert not (model.shipped and model.files)
+    assert model.files or model.shipped or not model.verified or model.note
+
+
+@pytest.mark.parametrize("model", MODELS, ids=lambda model: model.name)
+def test_files(model):
+    roles = [file.role for file in model.files]
+    assert roles in ([], ["archive"], ["options", "weights"])
+    assert set(roles) <= set(ROLES)
+    assert len({file.name for file in model.files}) == len(model.files)
+    for file in model.files:
+        assert re.fullmatch(r"\w[\w.-]+", file.name)
+        assert file.sha256 is None or re.fullmatch("[0-9a-f]{64}", file.sha256)
+        urls = (file.url, *file.mirrors)
+        assert len(set(urls)) == len(urls)
+        for url in urls:
+            assert re.fullmatch(r"https://[a-z][\w.-]+/[\w./?=-]+", url)
+
+
+def test_every_address_belongs_to_one_file():
+    urls = [url for model in MODELS for file in model.files for url in (file.url, *file.mirrors)]
+    assert len(set(urls)) == len(urls)
+
+
+def test_allennlp_addresses():
+    base = "https://s3-us-west-2.amazonaws.com/allennlp/models/elmo/"
+    key = "2x4096_512_2048cnn_2xhighway"
+    options, weights = get_model("original").files
+    assert options.url == f"{base}{key}/elmo_{key}_options.json"
+    assert weights.url == f"{base}{key}/elmo_{key}_weights.hdf5"
+    assert weights.mirrors == (
+        weights.url.replace(base, "https://allennlp.s3.amazonaws.com/models/elmo/"),
+    )
+
+
+def test_shipped_models_are_there_with_the_sizes_told():
+    shipped = [model for model in MODELS if model.shipped]
+    assert tuple(model.name for model in shipped) == PRESETS
+    for model in shipped:
+        bilm = BiLM.load(model.name)
+        assert bilm.count_params() == model.parameters
+        assert bilm.config.lstm_dim == model.lstm_dim
+        assert bilm.config.projection_dim == model.projection_dim
+        assert bilm.config.n_highway == model.n_highway
+
+
+def test_table_is_package_data_of_plain_json():
+    text = resources.files("keras_elmo.presets").joinpath("registry.json").read_text("utf-8")
+    assert [entry["name"] for entry in json.loads(text)] == [model.name for model in MODELS]
+
+
+def test_lookup(monkeypatch):
+    model = tiny_model("one")
+    publish(monkeypatch, model, tiny_model("two"))
+    assert find_model("one") is model
+    assert get_model("one") is model
+    assert find_model("three") is None
+    with pytest.raises(
+        ValueError, match=r"'twoo'. Did you mean 'two'\? `keras_elmo presets` lists"
+    ):
+        get_model("twoo")
+    with pytest.raises(ValueError, match=r"'xyz'. `keras_elmo presets` lists"):
+        get_model("xyz")
+
+
+@pytest.mark.parametrize("number", [136, 150, 179])
+def test_ids_of_another_layout_are_refused_with_the_reason(number):
+    with pytest.raises(ValueError, match="ELMoForManyLangs.*pickled PyTorch.*nlpl-210"):
+        get_model(f"nlpl-{number}")
+
+
+@pytest.mark.parametrize("name", ["nlpl-135", "nlpl-180", "nlpl-219"])
+def test_other_ids_are_only_unknown(name):
+    assert "ELMoForManyLangs" not in unknown(name)
+
+
+def documented_row(model):
+    sizes = (model.lstm_dim, model.projection_dim)
+    shown = " / ".join("?" if size is None else str(size) for size in sizes) if any(sizes) else ""
+    millions = f"{model.parameters / 1e6:.1f} M" if model.parameters else ""
+    by_hand = "by hand" if model.verified else "address not verified"
+    where = "in the package" if model.shipped else "download" if model.files else by_hand
+    page = f"../{model.page}" if model.shipped else model.page
+    cells = (
+        *(f"`{model.name}`", model.language, model.corpus, shown, millions, model.licence, where),
+        f"[page]({page})",
+    )
+    return f"| {' | '.join(cells)} |"
+
+
+def test_the_documented_table_is_the_registry():
+    page = Path(__file__).resolve().parents[2] / "docs" / "models.md"
+    rows = [line for line in page.read_text("utf-8").splitlines() if line.startswith("| `")]
+    assert rows == [documented_row(model) for model in MODELS]

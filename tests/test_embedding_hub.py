@@ -1,0 +1,181 @@
+"""`ELMoEmbedding` around a TF-Hub module."""
+
+import os
+import shutil
+import subprocess
+import sys
+
+import keras
+import numpy as np
+import pytest
+import tensorflow as tf
+from tiny_hub_module import write_module
+
+import keras_elmo
+from keras_elmo import ELMoEmbedding, Embedder
+
+TEXTS = ["free entry now", "", "  see you  at 8/9 "]
+LOAD = """
+import sys
+import numpy as np
+import keras, keras_elmo
+import tensorflow as tf
+model = keras.models.load_model(sys.argv[1])
+np.save(sys.argv[2], model.predict(tf.constant(sys.argv[3:]), verbose=0))
+"""
+
+
+@pytest.fixture(scope="module")
+def place(tiny_module):
+    return tiny_module
+
+
+@pytest.fixture(scope="module")
+def mixed_place(make_tiny_bilm, tmp_path_factory):
+    """A module with a trained mix of its own."""
+    directory = tmp_path_factory.mktemp("hub") / "mixed"
+    return write_module(make_tiny_bilm(), directory, scalars=(0.5, -1.0, 2.0), gamma=1.5)
+
+
+def own(place, signature="default", **inputs):
+    module = tf.saved_model.load(place, tags=[])
+    return module.signatures[signature](**inputs)
+
+
+@pytest.mark.parametrize("output", ["default", "elmo", "word_emb", "lstm_outputs1", "top"])
+def test_outputs_are_the_modules_own(output, place):
+    name = {"top": "lstm_outputs2"}.get(output, output)
+    expected = own(place, text=tf.constant(TEXTS))[name]
+    np.testing.assert_allclose(ELMoEmbedding(place, output=output)(TEXTS), expected, atol=1e-5)
+
+
+@pytest.mark.parametrize("native", [False, True])
+def test_the_mix_starts_as_the_modules_own(native, mixed_place):
+    layer = ELMoEmbedding(mixed_place, output="elmo", native=native)
+    expected = own(mixed_place, text=tf.constant(TEXTS))["elmo"]
+    np.testing.assert_allclose(layer(TEXTS), expected, atol=1e-5)
+    assert layer.gamma == 1.5
+    np.testing.assert_allclose(layer.layer_weights, tf.nn.softmax([0.5, -1.0, 2.0]), rtol=1e-6)
+    again = ELMoEmbedding.from_config(layer.get_config())
+    assert again.gamma == 1.5 and again.get_config()["initial_scalars"] == [0.5, -1.0, 2.0]
+
+
+def test_what_is_given_goes_before_the_modules_own_mix(mixed_place):
+    layer = ELMoEmbedding(mixed_place, initial_scalars=[0, 0, 0], initial_gamma=1)
+    np.testing.assert_allclose(layer.layer_weights, [1 / 3] * 3, rtol=1e-6)
+    assert layer.gamma == 1.0
+    fixed = ELMoEmbedding(mixed_place, fixed_weights=[0, 0, 1])
+    assert fixed.layer_weights.tolist() == [0, 0, 1]
+
+
+def test_tokens_are_the_tokens_signature(place):
+    padded = tf.constant([["New York", "is", "big"], ["no", "", ""]])
+    expected = own(place, "tokens", tokens=padded, sequence_len=tf.constant([3, 1]))["elmo"]
+    layer = ELMoEmbedding(place, output="elmo")
+    np.testing.assert_allclose(layer([["New York", "is", "big"], ["no"]]), expected, atol=1e-5)
+    given = layer({"tokens": padded, "sequence_len": tf.constant([3, 1])})
+    np.testing.assert_allclose(given, expected, atol=1e-5)
+
+
+def test_only_the_mix_trains(place):
+    layer = ELMoEmbedding(place)
+    model = keras.Sequential([layer, keras.layers.Dense(1, activation="sigmoid")])
+    model.compile("adam", "binary_crossentropy")
+    texts, labels = np.array([*TEXTS, "win a prize"], object), np.array([1, 0, 0, 1])
+    before = layer.get_weights()
+    history = model.fit(texts, labels, epochs=2, batch_size=3, verbose=0)
+    assert np.isfinite(history.history["loss"]).all()
+    assert sum(np.size(weight) for weight in layer.trainable_weights) == 4
+    assert layer.non_trainable_weights == []
+    assert all(np.any(a != b) for a, b in zip(before, layer.get_weights(), strict=True))
+
+
+def test_native_and_module_train_alike(place):
+    texts, labels = np.array([*TEXTS, "win a prize"], object), np.array([1, 0, 0, 1])
+    found = []
+    for native in (False, True):
+        keras.utils.set_random_seed(0)
+        dense = keras.layers.Dense(1, activation="sigmoid")
+        model = keras.Sequential([ELMoEmbedding(place, native=native), dense])
+        model.compile(keras.optimizers.Adam(0.1), "binary_crossentropy")
+        model.fit(texts, labels, epochs=3, batch_size=4, shuffle=False, verbose=0)
+        found.append(model.predict(texts, verbose=0))
+    np.testing.assert_allclose(*found, atol=1e-4)
+
+
+def test_masks_go_on(place):
+    embedded = ELMoEmbedding(place, output="elmo")([["a", "b"], [], ["c"]])
+    assert embedded._keras_mask.numpy().tolist() == [[True, True], [False, False], [True, False]]
+
+
+def test_a_saved_model_finds_the_module_in_another_process(place, tmp_path):
+    model = keras.Sequential([ELMoEmbedding(place), keras.layers.Dense(2)])
+    expected = model.predict(tf.constant(TEXTS), verbose=0)
+    model.save(tmp_path / "model.keras")
+    assert os.path.getsize(tmp_path / "model.keras") < 100_000
+    command = [sys.executable, "-c", LOAD, str(tmp_path / "model.keras"), str(tmp_path / "y.npy")]
+    subprocess.run([*command, *TEXTS], check=True, capture_output=True)
+    np.testing.assert_allclose(np.load(tmp_path / "y.npy"), expected, atol=1e-6)
+
+
+def test_a_saved_native_model_needs_no_module(place, tmp_path):
+    shutil.copytree(place, tmp_path / "module")
+    model = keras.Sequential([ELMoEmbedding(tmp_path / "module", native=True)])
+    expected = model.predict(tf.constant(TEXTS), verbose=0)
+    model.save(tmp_path / "model.keras")
+    shutil.rmtree(tmp_path / "module")
+    again = keras.models.load_model(tmp_path / "model.keras")
+    np.testing.assert_allclose(again.predict(tf.constant(TEXTS), verbose=0), expected, atol=1e-6)
+
+
+def test_a_missing_module_is_told_when_a_model_is_loaded(place, tmp_path):
+    shutil.copytree(place, tmp_path / "module")
+    model = keras.Sequential([ELMoEmbedding(tmp_path / "module")])
+    model(tf.constant(TEXTS))
+    model.save(tmp_path / "model.keras")
+    shutil.rmtree(tmp_path / "module")
+    with pytest.raises(Exception, match=r"The TF-Hub module \(sha256 \w+\) must be found at"):
+        keras.models.load_model(tmp_path / "model.keras")
+
+
+def test_clones_and_weights_files(place, tmp_path):
+    layer = ELMoEmbedding(place)
+    model = keras.Sequential([keras.Input((), dtype="string"), layer])
+    layer.mixes[0].gamma.assign(3.0)
+    model.save_weights(tmp_path / "w.weights.h5")
+    clone = keras.models.clone_model(model)
+    clone.load_weights(tmp_path / "w.weights.h5")
+    assert clone.layers[-1].gamma == 3.0
+
+
+def test_embedder_cache_and_classifier_take_modules(place):
+    layer = ELMoEmbedding(place, output="elmo")
+    for vectors, text in zip(Embedder(layer).embed(TEXTS), TEXTS, strict=True):
+        np.testing.assert_allclose(vectors, layer([text])[0][: len(vectors)], atol=1e-5)
+    classifier = keras_elmo.TextClassifier(place)
+    classifier.fit([*TEXTS, "win"], ["spam", "ham", "ham", "spam"], epochs=2, verbose=0)
+    assert set(classifier.predict_labels(TEXTS)) <= {"spam", "ham"}
+
+
+def test_boundaries_need_a_native_bilm(place):
+    with pytest.raises(ValueError, match="`keep_boundaries=True` must have a source.*native=True"):
+        ELMoEmbedding(place, output="elmo", keep_boundaries=True)
+    layer = ELMoEmbedding(place, output="elmo", keep_boundaries=True, native=True)
+    assert layer(["a b"]).shape == (1, 4, 16)
+
+
+def test_fine_tuning_needs_a_native_bilm(place):
+    with pytest.raises(ValueError, match=r"Convert it: `native=True`"):
+        ELMoEmbedding(place, fine_tune=True)
+    assert ELMoEmbedding(place, fine_tune=True, native=True).source.bilm.trainable_weights
+
+
+@pytest.mark.parametrize("name", ["tiny", "allennlp_fixture"])
+def test_shared_modules_mix_as_their_own(name, shared):
+    place = str(shared / "fixtures" / "tf1_hub" / name)
+    texts = ["free entry now", "ok", "see you at 8/9"]  # These modules keep empty pieces.
+    expected = own(place, text=tf.constant(texts))
+    for native in (False, True):
+        layer = ELMoEmbedding(place, output=["elmo", "default"], native=native)
+        for name, output in layer(texts).items():
+            np.testing.assert_allclose(output, expected[name], atol=1e-5)
