@@ -76,7 +76,7 @@ def _parse(arguments):
     parser.add_argument(
         "--quick",
         action="store_true",
-        help=f"{QUICK_SHARE:.0%} of the training parts, to see that it runs",
+        help=f"{QUICK_SHARE:.0%}% of the training parts, to see that it runs",
     )
     return parser.parse_args(arguments)
 
