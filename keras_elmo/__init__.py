@@ -8,6 +8,7 @@ from keras_elmo.corpora import embed_corpus
 from keras_elmo.datasets import load_sms_sample
 from keras_elmo.embedder import Embedder
 from keras_elmo.embedding import ELMoEmbedding
+from keras_elmo.export import export_hub
 from keras_elmo.language_model import LanguageModel
 from keras_elmo.tasks import FeatureCache, Sequential, TextClassifier
 from keras_elmo.text import Vocabulary, as_text, as_tokens, tokenize
@@ -28,6 +29,7 @@ __all__ = [
     "as_text",
     "as_tokens",
     "embed_corpus",
+    "export_hub",
     "load_sms_sample",
     "tokenize",
 ]

@@ -157,6 +157,18 @@ def test_embedder_cache_and_classifier_take_modules(place):
     assert set(classifier.predict_labels(TEXTS)) <= {"spam", "ham"}
 
 
+@pytest.mark.parametrize("native", [False, True])
+def test_what_is_exported_comes_back_with_its_mix(native, tiny_bilm, tmp_path):
+    layer = ELMoEmbedding(
+        tiny_bilm, output="elmo", initial_scalars=[1, 2, -1], initial_gamma=0.5, tokenizer="words"
+    )
+    keras_elmo.export_hub(layer, tmp_path / "module")
+    again = ELMoEmbedding(tmp_path / "module", output="elmo", tokenizer="words", native=native)
+    np.testing.assert_allclose(again(TEXTS), layer(TEXTS), atol=1e-5)
+    assert again.gamma == 0.5
+    np.testing.assert_allclose(again.layer_weights, layer.layer_weights, rtol=1e-6)
+
+
 def test_boundaries_need_a_native_bilm(place):
     with pytest.raises(ValueError, match="`keep_boundaries=True` must have a source.*native=True"):
         ELMoEmbedding(place, output="elmo", keep_boundaries=True)

@@ -14,6 +14,7 @@ from keras_elmo.bilm.names import CELL, weight_shapes
 from keras_elmo.text.characters import NUM_CHARACTERS
 
 # Not of the biLM: the module's mix, counters, and what an optimizer keeps.
+WEIGHTS, SCALING = "aggregation/weights", "aggregation/scaling"  # of the module's own mix
 OTHERS = re.compile(r"aggregation/|global_step|save_counter|/Adagrad|/Adam|_CHECKPOINTABLE")
 OBJECT = "/.ATTRIBUTES/VARIABLE_VALUE"  # behind each name in checkpoints of TensorFlow 2
 ENCODER = re.compile(
@@ -95,6 +96,30 @@ def read_arrays(directory, reading):
         arrays["CNN_proj/W_proj"] = np.eye(dim, dtype=np.float32)
         arrays["CNN_proj/b_proj"] = np.zeros(dim, np.float32)
     return arrays
+
+
+def read_mix(directory, num_layers):
+    """What a module itself mixes with, as far as its checkpoint tells.
+
+    Args:
+        directory: path of a SavedModel.
+        num_layers: int, L + 1.
+
+    Returns:
+        `(scalars, gamma)`: list of floats before softmax and a float, or `(None, None)`.
+    """
+    try:
+        checkpoint = tf.train.load_checkpoint(_prefix(directory))
+    except (tf.errors.OpError, ValueError):
+        return None, None  # a module without variables
+    found = {}
+    for name in checkpoint.get_variable_to_shape_map():
+        for end in (WEIGHTS, SCALING):
+            if _spelt(name).endswith(end):
+                found[end] = np.asarray(checkpoint.get_tensor(name)).tolist()
+    scalars, gamma = found.get(WEIGHTS), found.get(SCALING)
+    fits = isinstance(scalars, list) and len(scalars) == num_layers and isinstance(gamma, float)
+    return (scalars, gamma) if fits else (None, None)
 
 
 def key_of(name):

@@ -5,6 +5,7 @@ import tensorflow as tf
 from keras_elmo import inputs as reading
 from keras_elmo import outputs as naming
 from keras_elmo.bilm import BiLM
+from keras_elmo.bilm.hub_checkpoint import SCALING, WEIGHTS
 from keras_elmo.embedding import ELMoEmbedding
 from keras_elmo.export.native import NativeGraph, embeddings_of
 from keras_elmo.export.saved_model import (
@@ -97,7 +98,10 @@ class _Outputs:
         self.run = NativeGraph(layer)
         self.mix = layer.mixes[0] if layer.mixes else _initial_mix(layer)
         self.unmixed = ["word_emb", *(f"lstm_outputs{k}" for k in range(1, layer.num_layers))]
-        self.variables = [*self.run.variables, *self.mix.variables]
+        self.variables = {f"bilm/{key}": v for key, v in self.run.bilm.named_variables().items()}
+        self.variables[SCALING] = self.mix.gamma
+        if self.mix.scalars is not None:
+            self.variables[WEIGHTS] = self.mix.scalars
 
     def __call__(self, inputs, hold_tokens):
         batch = reading.read_tokens(inputs, self.layer.tokenizer, hold_tokens)

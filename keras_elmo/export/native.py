@@ -35,12 +35,12 @@ class NativeGraph:
         `(layers, mask)` as of `NativeSource`, without boundaries unless the layer keeps them.
 
     Attributes:
-        variables: Keras variables of the biLM.
+        bilm: BiLM that runs.
     """
 
     def __init__(self, layer):
         source = _native_source(layer.source)
-        self.variables = source.variables
+        self.bilm = source.bilm
 
         def run(tokens):
             layers, mask = source(tokens)
@@ -65,15 +65,16 @@ def native_layers(model):
     """Within the block, the ELMoEmbedding layers of a model run their `NativeGraph`.
 
     Yields:
-        List of all Keras variables that the model can use there.
+        dict of names to all Keras variables that the model can use there.
     """
     layers = embeddings_of(model)
     stand_ins = [_StandIn(layer) for layer in layers]
     before = [layer.feature_cache for layer in layers]
-    variables = list(model.variables)
+    variables = {f"model/{number}": v for number, v in enumerate(model.variables)}
     for layer, stand_in in zip(layers, stand_ins, strict=True):
         layer.feature_cache = stand_in
-        variables += stand_in.run.variables
+        named = stand_in.run.bilm.named_variables()
+        variables |= {f"{layer.name}/{key}": variable for key, variable in named.items()}
     try:
         yield variables
     finally:

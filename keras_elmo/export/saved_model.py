@@ -35,7 +35,8 @@ def write_saved_model(directory, signatures, variables, overwrite=False, call=No
     Args:
         directory: where to write; made where it does not exist.
         signatures: dict of name to tf.function with one graph, whose inputs and outputs are named.
-        variables: Keras variables, those that the functions use among them.
+        variables: dict of a name in the checkpoint to a Keras variable, those that the functions
+            use among them.
         overwrite: bool, whether a SavedModel that is there is replaced.
         call: tf.function that the loaded object itself is, or None. Then the object has the
             attributes that `hub.KerasLayer` asks for, empty: there is nothing to train.
@@ -55,14 +56,17 @@ def write_saved_model(directory, signatures, variables, overwrite=False, call=No
 
 
 def _used(functions, variables):
-    """Those of Keras variables that the functions' graphs capture, as tf.Variables, each once."""
+    """The tf.Variables by name that the functions' graphs capture, each once."""
     captured = {
         id(tensor)
         for function in functions
         for tensor in function.get_concrete_function().captured_inputs
     }
-    found = {id(variable.value): variable.value for variable in variables}
-    return [variable for variable in found.values() if id(variable.handle) in captured]
+    found = {}
+    for name, variable in variables.items():
+        if id(variable.value.handle) in captured:
+            found.setdefault(id(variable.value), (name, variable.value))
+    return dict(found.values())
 
 
 @contextlib.contextmanager

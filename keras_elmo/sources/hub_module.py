@@ -4,13 +4,11 @@ import functools
 import hashlib
 import os
 
-import numpy as np
 import tensorflow as tf
 
+from keras_elmo.bilm.hub_checkpoint import read_mix
 from keras_elmo.layers.traced import traced_once
 
-WEIGHTS = "aggregation/weights"
-SCALING = "aggregation/scaling"
 CHUNK = 1 << 20
 MODULE = "Give the directory of an ELMo module, with a `tokens` signature as google/elmo/3 has it."
 
@@ -43,7 +41,7 @@ class HubModule:
         self._outputs = _layer_outputs(self._signature, self.directory)
         self.num_layers = len(self._outputs)
         self.output_dim = _output_dim(self._signature, self._outputs, self.directory)
-        self.scalars, self.gamma = self._own_mix()
+        self.scalars, self.gamma = read_mix(self.directory, self.num_layers)
         tokens, lengths = tf.TensorSpec((None, None), tf.string), tf.TensorSpec((None,), tf.int32)
         self._run = traced_once(self._layers, tokens, lengths)
 
@@ -85,16 +83,6 @@ class HubModule:
         layers = tf.stack([tf.concat([vectors, vectors], axis=-1), *hidden], axis=1)
         mask = tf.sequence_mask(lengths, time)[:, tf.newaxis, :, tf.newaxis]
         return tf.stop_gradient(tf.where(mask, layers[:rows, :, :time], 0.0))
-
-    def _own_mix(self):
-        found = {}
-        for variable in getattr(self._module, "variables", ()):
-            for name in (WEIGHTS, SCALING):
-                if variable.name.split(":")[0].endswith(name):
-                    found[name] = np.asarray(variable).tolist()
-        scalars, gamma = found.get(WEIGHTS), found.get(SCALING)
-        fits = isinstance(scalars, list) and len(scalars) == self.num_layers
-        return (scalars, gamma) if fits and isinstance(gamma, float) else (None, None)
 
 
 def _load(directory):

@@ -23,7 +23,7 @@ def lengths(directory):
 def test_a_function_and_the_variables_that_it_uses_are_written(doubled, tmp_path):
     signatures, factor = doubled
     other = keras.Variable(np.zeros(3), trainable=False)
-    write_saved_model(tmp_path / "new/1", signatures, [other, factor, factor])
+    write_saved_model(tmp_path / "new/1", signatures, {"other": other, "a": factor, "b": factor})
     assert lengths(tmp_path / "new/1") == [6, 0]
     found = tf.train.list_variables(os.fspath(tmp_path / "new/1/variables/variables"))
     assert sum(name.startswith("state") for name, _ in found) == 1
@@ -40,12 +40,12 @@ def test_an_empty_directory_is_taken_with_the_rights_of_a_new_one(doubled, tmp_p
 
 def test_overwrite_replaces_a_saved_model(doubled, tmp_path):
     signatures, factor = doubled
-    write_saved_model(tmp_path / "m", signatures, [factor])
+    write_saved_model(tmp_path / "m", signatures, {"factor": factor})
     factor.assign(3)
     with pytest.raises(FileExistsError, match="a SavedModel. Give another, or .*`overwrite=True`"):
-        write_saved_model(tmp_path / "m", signatures, [factor])
+        write_saved_model(tmp_path / "m", signatures, {"factor": factor})
     assert lengths(tmp_path / "m") == [6, 0]
-    write_saved_model(tmp_path / "m", signatures, [factor], overwrite=True)
+    write_saved_model(tmp_path / "m", signatures, {"factor": factor}, overwrite=True)
     assert lengths(tmp_path / "m") == [9, 0]
     assert os.listdir(tmp_path) == ["m"]
 
@@ -120,4 +120,4 @@ def test_what_was_there_comes_back_if_the_new_one_cannot_take_its_place(
 
 def _listed(doubled):
     signatures, factor = doubled
-    return signatures, [factor]
+    return signatures, {"factor": factor}
