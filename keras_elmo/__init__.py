@@ -9,8 +9,16 @@ from keras_elmo.datasets import load_sms_sample
 from keras_elmo.embedder import Embedder
 from keras_elmo.embedding import ELMoEmbedding
 from keras_elmo.export import export_hub
+from keras_elmo.glove import GloVeEmbedding, WordVectors, load_glove
 from keras_elmo.language_model import LanguageModel
-from keras_elmo.tasks import FeatureCache, Sequential, TextClassifier
+from keras_elmo.tasks import (
+    FeatureCache,
+    Sequential,
+    Tagger,
+    TextClassifier,
+    read_conll,
+    score_spans,
+)
 from keras_elmo.text import Vocabulary, as_text, as_tokens, tokenize
 
 __version__ = "0.1.0"
@@ -21,15 +29,21 @@ __all__ = [
     "ELMoEmbedding",
     "Embedder",
     "FeatureCache",
+    "GloVeEmbedding",
     "LanguageModel",
     "Sequential",
+    "Tagger",
     "TextClassifier",
     "Vocabulary",
+    "WordVectors",
     "__version__",
     "as_text",
     "as_tokens",
     "embed_corpus",
     "export_hub",
+    "load_glove",
     "load_sms_sample",
+    "read_conll",
+    "score_spans",
     "tokenize",
 ]

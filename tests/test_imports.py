@@ -12,7 +12,7 @@ TO_BILM = BOTTOM - {"datasets", "checks"} | {"bilm"}
 TO_PRETRAINING = TO_BILM | {"pretraining"}
 TO_EMBEDDING = TO_BILM | {"sources", "inputs", "outputs", "mixes", "checks", "embedding"}
 TO_EMBEDDER = TO_EMBEDDING | {"embedder"}
-TO_TASKS = TO_EMBEDDER | {"tasks", "datasets", "export"}
+TO_TASKS = TO_EMBEDDER | {"tasks", "datasets", "export", "glove"}
 MAY_IMPORT = {
     "text": set(),
     "layers": set(),
@@ -30,7 +30,8 @@ MAY_IMPORT = {
     "corpora": TO_EMBEDDER,
     "spark": TO_EMBEDDER,
     "export": TO_EMBEDDING,
-    "tasks": TO_EMBEDDER | {"export"},
+    "glove": {"text", "checks"},
+    "tasks": TO_EMBEDDER | {"export", "glove"},
     "language_model": TO_PRETRAINING | {"inputs", "checks"},
     "__init__": TO_TASKS | {"corpora", "pretraining", "language_model"},
     "cli": TO_TASKS | {"corpora", "pretraining", "language_model", "__init__"},

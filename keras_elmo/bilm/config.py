@@ -218,7 +218,7 @@ def _note_characters(n_characters):
 def _checked_filters(filters):
     message = (
         "`char_cnn.filters` must be a non-empty list of [width, count] pairs of positive integers "
-        f"up to {LARGEST_SIZE}. Received: {filters!r}."
+        f"up to {LARGEST_SIZE}. Received: {filters!r:.200}."
     )
     if not isinstance(filters, (list, tuple)) or not filters or len(filters) > 64:
         raise ValueError(message)

@@ -14,8 +14,9 @@ from keras_elmo.bilm.names import CELL, weight_shapes
 from keras_elmo.text.characters import NUM_CHARACTERS
 
 # Not of the biLM: the module's mix, counters, and what an optimizer keeps.
+TOKENIZER = "text/tokenizer"  # of the rule that splits texts, in modules that we write
 WEIGHTS, SCALING = "aggregation/weights", "aggregation/scaling"  # of the module's own mix
-OTHERS = re.compile(r"aggregation/|global_step|save_counter|/Adagrad|/Adam|_CHECKPOINTABLE")
+OTHERS = re.compile(r"aggregation/|text/|global_step|save_counter|/Adagrad|/Adam|_CHECKPOINTABLE")
 OBJECT = "/.ATTRIBUTES/VARIABLE_VALUE"  # behind each name in checkpoints of TensorFlow 2
 ENCODER = re.compile(
     r"(?:.*/)?(char_embed|CNN/[Wb]_cnn_\d+|CNN_high_\d+/[Wb]_(?:carry|transform)|"
@@ -45,7 +46,7 @@ class Reading(NamedTuple):
     assumed: str
 
 
-def readings(directory, projection_dim, n_layers):
+def readings(directory, projection_dim, n_layers, tokenizer="space"):
     """All ways to read a module's checkpoint as a biLM, the likeliest first.
 
     Variables go by their names where these are known, and otherwise by shape and, among those of
@@ -57,6 +58,7 @@ def readings(directory, projection_dim, n_layers):
         directory: path of a SavedModel.
         projection_dim: int, size of the module's token vectors.
         n_layers: int, its LSTM layers a direction.
+        tokenizer: str, the rule that it splits texts by.
 
     Yields:
         Reading.
@@ -74,7 +76,7 @@ def readings(directory, projection_dim, n_layers):
             use_skip_connections=skips,
             cell_clip=clip,
             proj_clip=clip,
-            tokenizer="space",
+            tokenizer=tokenizer,
             **sizes,
         )
         assumed = f"{activation}, {'skip' if skips else 'no skip'} connections, clips {clip}"
@@ -108,18 +110,28 @@ def read_mix(directory, num_layers):
     Returns:
         `(scalars, gamma)`: list of floats before softmax and a float, or `(None, None)`.
     """
+    scalars, gamma = _values(directory, WEIGHTS, SCALING)
+    fits = isinstance(scalars, list) and len(scalars) == num_layers and isinstance(gamma, float)
+    return (scalars, gamma) if fits else (None, None)
+
+
+def read_tokenizer(directory):
+    """The rule that a module splits texts by: "space", as TF-Hub's, unless it tells another."""
+    (tokenizer,) = _values(directory, TOKENIZER)
+    return tokenizer.decode() if isinstance(tokenizer, bytes) else "space"
+
+
+def _values(directory, *ends):
+    """For each end of a name the value of the variable that has it, or None."""
     try:
         checkpoint = tf.train.load_checkpoint(_prefix(directory))
     except (tf.errors.OpError, ValueError):
-        return None, None  # a module without variables
-    found = {}
-    for name in checkpoint.get_variable_to_shape_map():
-        for end in (WEIGHTS, SCALING):
-            if _spelt(name).endswith(end):
-                found[end] = np.asarray(checkpoint.get_tensor(name)).tolist()
-    scalars, gamma = found.get(WEIGHTS), found.get(SCALING)
-    fits = isinstance(scalars, list) and len(scalars) == num_layers and isinstance(gamma, float)
-    return (scalars, gamma) if fits else (None, None)
+        return [None] * len(ends)  # a module without variables
+    names = {_spelt(name): name for name in checkpoint.get_variable_to_shape_map()}
+    found = [next((names[name] for name in names if name.endswith(end)), None) for end in ends]
+    return [
+        None if name is None else np.asarray(checkpoint.get_tensor(name)).tolist() for name in found
+    ]
 
 
 def key_of(name):

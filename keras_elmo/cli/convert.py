@@ -43,9 +43,12 @@ def run(args):
     try:
         module = HubModule(module_directory(args.module, progress=not args.quiet))
         found = convert(module)
-        found.bilm.save(args.directory, args.dtype)
     except (OSError, TypeError, ValueError) as error:
-        raise UserError(str(error)) from None
+        raise UserError(f"MODULE {args.module}: {error}") from None
+    try:
+        found.bilm.save(args.directory, args.dtype)
+    except (OSError, ValueError) as error:
+        raise UserError(f"DIR {args.directory} cannot be written: {error}") from None
     if not args.quiet:
         print("\n".join(_report(found, args.directory)))
     return 0
@@ -53,6 +56,8 @@ def run(args):
 
 def _check_directory(args):
     """Before the work: what would fail after it."""
+    if not args.directory:
+        raise UserError("DIR must be the name of a directory; it is empty; give one")
     if os.path.exists(args.directory) and not os.path.isdir(args.directory):
         raise UserError(f"DIR must be a directory; {args.directory} is a file; give another")
     if os.path.isdir(args.directory) and os.listdir(args.directory) and not args.overwrite:

@@ -2,6 +2,7 @@
 
 from keras_elmo.cli.errors import UserError
 from keras_elmo.cli.presets import place
+from keras_elmo.presets import open_model
 from keras_elmo.presets.cache import VARIABLE
 from keras_elmo.presets.download import fetch
 from keras_elmo.presets.modules import is_module, module_directory
@@ -67,5 +68,7 @@ def _place(name, args):
         return module_directory(name, args.mirror, not args.quiet)
     model = get_model(name)
     if not model.shipped:
-        fetch(name, args.mirror, not args.quiet)
+        fetch(name, args.mirror, not args.quiet, check=True)
+        with open_model(name):  # Raises where they are files of another model.
+            pass
     return place(model)

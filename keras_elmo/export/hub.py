@@ -5,7 +5,7 @@ import tensorflow as tf
 from keras_elmo import inputs as reading
 from keras_elmo import outputs as naming
 from keras_elmo.bilm import BiLM
-from keras_elmo.bilm.hub_checkpoint import SCALING, WEIGHTS
+from keras_elmo.bilm.hub_checkpoint import SCALING, TOKENIZER, WEIGHTS
 from keras_elmo.embedding import ELMoEmbedding
 from keras_elmo.export.native import NativeGraph, embeddings_of
 from keras_elmo.export.saved_model import (
@@ -83,6 +83,7 @@ def export_hub(model, directory, overwrite=False):
         outputs.variables,
         overwrite,
         call=graph_of(lambda text_: text(text_)["default"], TEXT),
+        notes={TOKENIZER: layer.tokenizer},
     )
 
 

@@ -29,7 +29,7 @@ def graph_of(function, *signature):
     return tf.function(function, input_signature=signature, autograph=False)
 
 
-def write_saved_model(directory, signatures, variables, overwrite=False, call=None):
+def write_saved_model(directory, signatures, variables, overwrite=False, call=None, notes=None):
     """Writes functions and the variables that they use.
 
     Args:
@@ -40,12 +40,14 @@ def write_saved_model(directory, signatures, variables, overwrite=False, call=No
         overwrite: bool, whether a SavedModel that is there is replaced.
         call: tf.function that the loaded object itself is, or None. Then the object has the
             attributes that `hub.KerasLayer` asks for, empty: there is nothing to train.
+        notes: dict of further names in the checkpoint to str, or None.
 
     Raises:
         FileExistsError: `directory` is not empty and `overwrite` is False, or it is no SavedModel.
     """
     with whole_directory(directory, overwrite) as path:
         used = _used(signatures.values(), variables)
+        used |= {name: tf.Variable(note, trainable=False) for name, note in (notes or {}).items()}
         root = tf.train.Checkpoint(state=used)
         if call is not None:
             root = tf.train.Checkpoint(

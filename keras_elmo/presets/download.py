@@ -43,7 +43,7 @@ class _OtherSumError(Exception):
     """An address gave a file of another sha256; the arguments are that expected and that found."""
 
 
-def fetch(name, mirror=None, progress=True):
+def fetch(name, mirror=None, progress=True, check=False):
     """Give the local files of a published model; those that are not in the cache are downloaded.
 
     Args:
@@ -51,6 +51,8 @@ def fetch(name, mirror=None, progress=True):
         mirror: http, https or file address, or a local directory, that holds the files under
             their own names and is tried first; None: only the addresses of the registry.
         progress: bool, whether to show a bar on stderr where that is a terminal or a notebook.
+        check: bool, whether a file that is in the cache is compared with its known sum, and
+            downloaded again where it differs.
 
     Returns:
         dict of role, `"options"`, `"weights"` or `"archive"`, to path.
@@ -65,7 +67,9 @@ def fetch(name, mirror=None, progress=True):
     check_files(model)
     folder = model_folder(name)
     try:
-        return {file.role: fetch_file(file, folder, mirror, progress) for file in model.files}
+        return {
+            file.role: fetch_file(file, folder, mirror, progress, check) for file in model.files
+        }
     except ConnectionError as error:
         raise ConnectionError(f"{error} {_all_files(model, folder)}") from None
 
@@ -82,16 +86,16 @@ def _all_files(model, folder):
     return f"{model.name} lacks in {folder}: {', '.join(file.name for file in missing)}."
 
 
-def fetch_file(file, folder, mirror=None, progress=True):
+def fetch_file(file, folder, mirror=None, progress=True, check=False):
     """Give the local path of a RemoteFile in `folder`; arguments and errors as for `fetch`."""
     urls = (file.url, *file.mirrors)
     if mirror is not None:
         urls = (_in_mirror(os.fspath(mirror), file.name), *urls)
     path = os.path.join(folder, file.name)
-    return fetch_url(urls, path, file.role, file.sha256, progress)
+    return fetch_url(urls, path, file.role, file.sha256, progress, check)
 
 
-def fetch_url(urls, path, role, sha256=None, progress=True):
+def fetch_url(urls, path, role, sha256=None, progress=True, check=False):
     """Give `path`, after downloading it where it is not there.
 
     The sum of the first download is kept in `path` + `.sha256`, and a later one must equal it.
@@ -103,6 +107,7 @@ def fetch_url(urls, path, role, sha256=None, progress=True):
         role: what it must be: `"options"`, `"weights"` or `"archive"`.
         sha256: hex digest that it must have, or None.
         progress: as for `fetch`.
+        check: as for `fetch`.
 
     Returns:
         `path`.
@@ -110,7 +115,7 @@ def fetch_url(urls, path, role, sha256=None, progress=True):
     Raises:
         as `fetch`.
     """
-    if os.path.isfile(path):
+    if os.path.isfile(path) and not (check and _has_another_sum(path, sha256)):
         return path
     make_folder(os.path.dirname(path))
     reasons = []
@@ -120,16 +125,22 @@ def fetch_url(urls, path, role, sha256=None, progress=True):
             return path
         except _UnreachableError as error:
             reasons.append(f"{url} ({error})")
-    raise ConnectionError(_by_hand(path, reasons))
+    raise ConnectionError(_by_hand(path, role, reasons))
 
 
-def _by_hand(path, reasons):
+def _has_another_sum(path, sha256):
+    known = sha256 or recorded_sum(path)
+    return known is not None and sha256_of(path) != known
+
+
+def _by_hand(path, role, reasons):
     folder, name = os.path.split(path)
+    local = "give its own path" if role == "archive" else "give the pair (options, weights)"
     return (
         f"{name} is not in the cache and could not be fetched from {', '.join(reasons)}. Download "
         f"it with a browser and put it there as {path}; or into any DIR, and give "
-        "`--mirror DIR` to `keras_elmo download`; or load it from local files, as the pair "
-        f"(options, weights). Set {VARIABLE} to use another cache than {os.path.dirname(folder)}."
+        f"`--mirror DIR` to `keras_elmo download`; or {local} instead of the name. "
+        f"Set {VARIABLE} to use another cache than {os.path.dirname(folder)}."
     )
 
 

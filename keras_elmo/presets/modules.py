@@ -2,6 +2,7 @@
 
 import contextlib
 import hashlib
+import json
 import os
 import re
 import tempfile
@@ -20,6 +21,7 @@ from keras_elmo.presets.registry import RemoteFile, find_model, published_models
 
 SAVED_MODEL = "saved_model.pb"
 UNPACKED = "module"
+NOTE = ".files.json"
 TFHUB, KAGGLE = "tfhub.dev", "kaggle.com"
 TFHUB_PATH = r"\w[\w.-]*(/\w[\w.-]*)+"
 KAGGLE_PATH = re.compile(
@@ -83,7 +85,8 @@ def cached_module(name):
     handle = _handle(name)
     if handle is None:
         return None
-    for folder in (os.path.join(model_folder(handle.key), UNPACKED), *_hub_cache(handle)):
+    own = os.path.join(model_folder(handle.key), UNPACKED)
+    for folder in (*([own] if _is_whole(own) else []), *_hub_cache(handle)):
         with contextlib.suppress(FileNotFoundError):
             return _module_in(folder, name)
     return None
@@ -115,6 +118,11 @@ def module_directory(place, mirror=None, progress=True):
     if os.path.isfile(place):
         return _unpacked(place, os.path.join(cache_directory(), "modules", sha256_of(place)))
     handle = _handle(place)
+    if find_model(place) is not None and handle is None:
+        raise ValueError(
+            f"`place` must be {FORMS}. Received: {place!r}, which is a biLM already. Load it by "
+            "its name."
+        )
     if handle is None:
         raise FileNotFoundError(
             f"`place` must be {FORMS}. Received: {place!r}, and nothing is there."
@@ -135,8 +143,9 @@ def _fetch(handle, mirror, progress):
 def _unpacked(archive, folder):
     """The module of an archive, which is unpacked to `folder` where that was not done before."""
     target = os.path.join(folder, UNPACKED)
-    with contextlib.suppress(FileNotFoundError):
-        return _module_in(target, archive)
+    if _is_whole(target):
+        with contextlib.suppress(FileNotFoundError):
+            return _module_in(target, archive)
     if not _holds_module(archive):
         raise _no_module(archive, "none")
     make_folder(folder)
@@ -144,7 +153,36 @@ def _unpacked(archive, folder):
         _discard(target)
     with contextlib.suppress(FileExistsError):  # another process was faster
         unpack(archive, target)
+        _note_files(target)
     return _module_in(target, archive)
+
+
+def _note_files(target):
+    """Writes beside an unpacked module what files it has, for `_is_whole`."""
+    with temporary_beside(target + NOTE) as temporary:
+        with open(temporary, "x", encoding="utf-8") as file:
+            json.dump(_sizes_below(target), file)
+        os.replace(temporary, target + NOTE)
+
+
+def _is_whole(target):
+    """Whether no file of an unpacked module was deleted or cut since; True where none is noted."""
+    try:
+        with open(target + NOTE, encoding="utf-8") as file:
+            return json.load(file) == _sizes_below(target)
+    except FileNotFoundError:
+        return True
+    except ValueError:
+        return False
+
+
+def _sizes_below(folder):
+    found = {}
+    for place, _, names in os.walk(folder):
+        for name in names:
+            path = os.path.join(place, name)
+            found[os.path.relpath(path, folder).replace(os.sep, "/")] = os.path.getsize(path)
+    return found
 
 
 def _discard(target):

@@ -2,6 +2,7 @@
 
 import contextlib
 import io
+import json
 import os
 from importlib import resources
 from typing import NamedTuple
@@ -101,7 +102,25 @@ def _open_published(name):
     paths = fetch(name)
     if "archive" in paths:
         return _open_archive(paths["archive"])
-    return _read_pair(paths["options"], paths["weights"])
+    files = _read_pair(paths["options"], paths["weights"])
+    _check_sizes(files, find_model(name))
+    return files
+
+
+def _check_sizes(files, model):
+    """Raises where options tell other sizes than a published model is known to have."""
+    try:
+        lstm = json.loads(files.options)["lstm"]
+        found = (lstm["dim"], lstm["projection_dim"])
+    except (ValueError, LookupError, TypeError):
+        return  # BiLMConfig tells what is wrong.
+    known = (model.lstm_dim, model.projection_dim)
+    if None not in known and found != known:
+        raise ValueError(
+            f"{files.options_name} must be of the model '{model.name}', whose LSTMs have size "
+            f"{known[0]} and projection {known[1]}. Received: {found[0]} and {found[1]}. Delete "
+            "the file and what lies beside it, and give a `--mirror` that has the model's own."
+        )
 
 
 def _open_pair(place):

@@ -61,10 +61,16 @@ def make_source(source, fine_tune=False, save_weights=True, dtype=None, native=F
 
 
 def _converted(hub_source, frozen, save_weights, dtype):
+    if not save_weights:
+        raise ValueError(
+            "`save_frozen=False` must not be used with `native=True`: a module's handle does not "
+            "lead to the biLM that it is converted to. Received: both. Convert it once "
+            "(`keras_elmo convert MODULE DIR`) and give the directory as `source`."
+        )
     converted = hub_source.to_bilm()
     bilm = BiLM(converted.config, frozen=frozen, dtype=dtype)
     bilm.set_arrays(converted.arrays())
-    source = NativeSource(bilm, save_weights=save_weights)
+    source = NativeSource(bilm)
     source.scalars, source.gamma = hub_source.scalars, hub_source.gamma
     return source
 

@@ -54,7 +54,8 @@ def convert(module):
     """
     tokens = tf.ragged.constant(SAMPLE)
     expected, mask = (np.asarray(x) for x in module(tokens))
-    found = readings(module.directory, module.output_dim // 2, module.num_layers - 1)
+    sizes = (module.output_dim // 2, module.num_layers - 1)
+    found = readings(module.directory, *sizes, module.tokenizer)
     smallest = np.inf
     for reading in found:
         bilm = BiLM(reading.config)

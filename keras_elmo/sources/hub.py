@@ -8,7 +8,7 @@ import tensorflow as tf
 from keras_elmo.layers.traced import traced_once
 from keras_elmo.presets.modules import module_directory
 from keras_elmo.sources.conversion import convert
-from keras_elmo.sources.hub_module import HubModule
+from keras_elmo.sources.hub_module import HubModule, sha256_of
 
 
 @keras.saving.register_keras_serializable(package="keras_elmo")
@@ -42,7 +42,6 @@ class HubSource(keras.layers.Layer):
     """
 
     has_boundaries = False
-    tokenizer = "space"
 
     def __init__(self, place, **kwargs):
         kwargs["dtype"] = "float32"
@@ -62,6 +61,11 @@ class HubSource(keras.layers.Layer):
     def output_dim(self):
         """Size of each layer's vectors, both directions together."""
         return self.module.value.output_dim
+
+    @property
+    def tokenizer(self):
+        """Name of the tokenising rule of the module's own signature for texts."""
+        return self.module.value.tokenizer
 
     @property
     def scalars(self):
@@ -116,21 +120,22 @@ class HubSource(keras.layers.Layer):
         config = dict(config)
         expected, place = config.pop("fingerprint"), config["place"]
         try:
-            source = cls(**config)
+            found = sha256_of(module_directory(place))
         except FileNotFoundError as error:
             raise FileNotFoundError(
                 f"The TF-Hub module (sha256 {expected}) must be found at {place!r}, where the "
-                f"saved config says that it came from. Received: {error} Put it back, or convert "
-                "it once (`keras_elmo convert`, or `native=True` before saving): then the saved "
-                "model holds its weights."
+                f"saved config says that it came from. Received: {error} Put it back; or build the "
+                "model anew with `source` set to where it is now, and call `model.load_weights`. "
+                "A model whose module is converted before it is saved (`native=True`) holds its "
+                "weights."
             ) from error
-        if source.fingerprint() != expected:
+        if found != expected:
             raise ValueError(
                 f"The TF-Hub module at {place!r} must have sha256 {expected}, as in the saved "
-                f"model. Received: sha256 {source.fingerprint()}. Put the original one back: with "
-                "another the trained layers above it give wrong results."
+                f"model. Received: sha256 {found}. Put the original one back: with another the "
+                "trained layers above it give wrong results."
             )
-        return source
+        return cls(**config)
 
 
 class _Hidden:

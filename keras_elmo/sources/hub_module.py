@@ -6,7 +6,7 @@ import os
 
 import tensorflow as tf
 
-from keras_elmo.bilm.hub_checkpoint import read_mix
+from keras_elmo.bilm.hub_checkpoint import read_mix, read_tokenizer
 from keras_elmo.layers.traced import traced_once
 
 CHUNK = 1 << 20
@@ -29,6 +29,7 @@ class HubModule:
         scalars: list of L + 1 floats before softmax that the module mixes with, or None where it
             does not tell.
         gamma: float, its scale, or None.
+        tokenizer: str, the rule that its signature `default` splits texts by.
 
     Raises:
         ValueError: there is no SavedModel that TensorFlow can load, or not of this kind.
@@ -42,6 +43,7 @@ class HubModule:
         self.num_layers = len(self._outputs)
         self.output_dim = _output_dim(self._signature, self._outputs, self.directory)
         self.scalars, self.gamma = read_mix(self.directory, self.num_layers)
+        self.tokenizer = read_tokenizer(self.directory)
         tokens, lengths = tf.TensorSpec((None, None), tf.string), tf.TensorSpec((None,), tf.int32)
         self._run = traced_once(self._layers, tokens, lengths)
 
@@ -62,15 +64,7 @@ class HubModule:
     @functools.cached_property
     def sha256(self):
         """Of the graph and the variables, in hexadecimal digits."""
-        digest = hashlib.sha256()
-        variables = os.path.join(self.directory, "variables")
-        names = sorted(os.listdir(variables)) if os.path.isdir(variables) else []
-        for path in ("saved_model.pb", *(os.path.join("variables", name) for name in names)):
-            digest.update(path.replace(os.sep, "/").encode())
-            with open(os.path.join(self.directory, path), "rb") as file:
-                while chunk := file.read(CHUNK):
-                    digest.update(chunk)
-        return digest.hexdigest()
+        return sha256_of(self.directory)
 
     def _layers(self, tokens, lengths):
         """All layers, without what the module makes of padding, which may be anything."""
@@ -85,22 +79,41 @@ class HubModule:
         return tf.stop_gradient(tf.where(mask, layers[:rows, :, :time], 0.0))
 
 
+def sha256_of(directory):
+    """The sha256 of a module's graph and variables, which need not be loaded for it."""
+    digest = hashlib.sha256()
+    variables = os.path.join(directory, "variables")
+    names = sorted(os.listdir(variables)) if os.path.isdir(variables) else []
+    for path in ("saved_model.pb", *(os.path.join("variables", name) for name in names)):
+        digest.update(path.replace(os.sep, "/").encode())
+        with open(os.path.join(directory, path), "rb") as file:
+            while chunk := file.read(CHUNK):
+                digest.update(chunk)
+    return digest.hexdigest()
+
+
 def _load(directory):
     if not os.path.isfile(os.path.join(directory, "saved_model.pb")):
         raise ValueError(
             f"{directory} must hold a SavedModel. Received a directory without saved_model.pb. "
             f"{MODULE}"
         )
-    errors = []
-    for tags in ([], None):  # TensorFlow 1 modules have a graph without tags among theirs.
-        try:
-            return tf.saved_model.load(directory, tags=tags)
-        except Exception as error:  # Whatever TensorFlow raises on a damaged file.
-            errors.append(error)
-    raise ValueError(
-        f"{directory} must hold a SavedModel that TensorFlow {tf.__version__} can load. Received: "
-        f"{_first_line(errors[-1])} Download or copy it again."
-    ) from errors[-1]
+    try:
+        return _load_graph(directory)
+    except Exception as error:  # Whatever TensorFlow raises on a damaged file.
+        raise ValueError(
+            f"{directory} must hold a SavedModel that TensorFlow {tf.__version__} can load. "
+            f"Received: {_first_line(error)} Download or copy it again."
+        ) from error
+
+
+def _load_graph(directory):
+    try:
+        return tf.saved_model.load(directory, tags=[])  # as modules of TensorFlow 1 have one
+    except (RuntimeError, ValueError) as error:
+        if "tags" not in str(error):
+            raise
+    return tf.saved_model.load(directory)
 
 
 def _tokens_signature(module, directory):

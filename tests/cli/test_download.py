@@ -53,6 +53,24 @@ def test_places_are_printed_and_can_be_loaded(server, tiny_bilm, tmp_path, capsy
     assert server.requests == ["options.json", "weights.hdf5", "elmo_3.tar.gz"]
 
 
+def test_a_file_that_was_changed_is_fetched_again(server, tmp_path, capsys):
+    assert COMMAND.run(["download", "tiny"]) == 0
+    weights = tmp_path / "cache" / "tiny" / "weights.hdf5"
+    whole = weights.read_bytes()
+    weights.write_bytes(whole[:1000])
+    assert COMMAND.run(["download", "tiny"]) == 0
+    assert weights.read_bytes() == whole
+    assert server.requests == ["options.json", "weights.hdf5", "weights.hdf5"]
+
+
+def test_files_of_another_model_are_told(server, tmp_path, monkeypatch, capsys):
+    publish(monkeypatch, tiny_model("tiny", pair(server.url), lstm_dim=1024))
+    assert COMMAND.run(["download", "tiny"]) == 2
+    error = capsys.readouterr().err
+    assert "must be of the model 'tiny', whose LSTMs have size 1024 and projection 8" in error
+    assert "Received: 12 and 8" in error and error.count("\n") == 1
+
+
 def test_a_shipped_model_is_there(server, capsys):
     assert COMMAND.run(["download", "english-small"]) == 0
     place = capsys.readouterr().out.strip()

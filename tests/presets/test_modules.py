@@ -155,6 +155,31 @@ def test_all_forms_mean_the_same_module(published, server, cache):
     assert cached_module(FORMS[-1]) == str(cache / "google--elmo--3" / "module")
 
 
+@pytest.mark.parametrize("name", ["saved_model.pb", "extra"])
+def test_a_downloaded_module_with_a_damaged_file_is_unpacked_again(
+    name, published, server, saved, cache, tmp_path
+):
+    (saved / "extra").write_bytes(b"numbers")
+    content = packed(saved, tmp_path / "more.tar.gz").read_bytes()
+    server.answers["google/elmo/3?tf-hub-format=compressed"] = content
+    directory = Path(module_directory("google/elmo/3"))
+    whole = (directory / name).read_bytes()
+    for damage in (lambda path: path.unlink(), lambda path: path.write_bytes(whole[:2])):
+        damage(directory / name)
+        assert cached_module("google/elmo/3") is None
+        assert module_directory("google/elmo/3") == str(directory)
+        assert (directory / name).read_bytes() == whole
+    assert len(server.requests) == 1
+    (cache / "google--elmo--3" / "module.files.json").write_text("{")
+    assert module_directory("google/elmo/3") == str(directory)
+
+
+def test_a_bilm_by_name_is_told_to_be_one(published, monkeypatch):
+    publish(monkeypatch, published, tiny_model("small"))
+    with pytest.raises(ValueError, match="Received: 'small', which is a biLM already"):
+        module_directory("small")
+
+
 def test_from_a_mirror(published, server, tmp_path):
     server.answers.clear()
     directory = module_directory(FORMS[1], mirror=tmp_path)
@@ -178,7 +203,7 @@ def test_two_at_once(published, server, cache):
     assert found == [str(cache / "google--elmo--3" / "module")] * 2
     assert graph_of(found[0]) == b"graph"
     assert sorted(os.listdir(cache / "google--elmo--3")) == [
-        *("elmo_3.tar.gz", "elmo_3.tar.gz.sha256", "module"),
+        *("elmo_3.tar.gz", "elmo_3.tar.gz.sha256", "module", "module.files.json"),
     ]
 
 

@@ -44,6 +44,11 @@ def test_native_gives_the_same_vectors_as_a_bilm(tiny_module, tiny_bilm):
     assert make_source(make_source(tiny_module), native=True).bilm.config == source.bilm.config
 
 
+def test_a_converted_module_is_saved_with_the_model(tiny_module):
+    with pytest.raises(ValueError, match="`save_frozen=False` must not be used with `native=True`"):
+        make_source(tiny_module, native=True, save_weights=False)
+
+
 def test_native_changes_nothing_of_other_sources(tiny_bilm):
     assert make_source(tiny_bilm, native=True).bilm is tiny_bilm
 
@@ -66,7 +71,7 @@ def test_a_module_that_is_gone_or_another_is_told(tiny_module, make_tiny_bilm, t
     shutil.copytree(tiny_module, place)
     config = HubSource(str(place)).get_config()
     shutil.rmtree(place)
-    with pytest.raises(FileNotFoundError, match="must be found at .*module'.*keras_elmo convert"):
+    with pytest.raises(FileNotFoundError, match="must be found at .*module'.*model.load_weights"):
         HubSource.from_config(config)
     write_module(make_tiny_bilm(seed=1), place)
     with pytest.raises(ValueError, match="must have sha256 .*Put the original one back"):
