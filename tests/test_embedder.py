@@ -58,7 +58,7 @@ def test_a_run_is_bounded_in_positions(tiny_bilm, monkeypatch):
 
 @pytest.mark.parametrize("options", [{"output": ["elmo", "top"]}, {"num_mixes": 2}])
 def test_needs_one_output(options, tiny_bilm):
-    with pytest.raises(ValueError, match="one output, given as a name and not as a list, and one mix"):
+    with pytest.raises(ValueError, match="one output, given as a name .* and one mix"):
         Embedder(ELMoEmbedding(tiny_bilm, **options))
     with pytest.raises(ValueError, match=r"options \['output'\]"):
         Embedder(ELMoEmbedding(tiny_bilm), output="top")
