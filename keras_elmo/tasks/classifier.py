@@ -26,9 +26,10 @@ from keras_elmo.tasks.inputs import (
     model_input,
     split_rows,
 )
+from keras_elmo.tasks.labelled_model import LabelledModel
 from keras_elmo.tasks.labels import Labels, readable_label_errors
 from keras_elmo.tasks.pooling import SequencePooling
-from keras_elmo.tasks.saved import check_export_format, check_keras_path, load_keras_model
+from keras_elmo.tasks.saved import check_export_format
 from keras_elmo.tasks.standardize import Standardize
 from keras_elmo.tasks.token_vectors import token_vectors
 
@@ -39,7 +40,7 @@ _KERAS_OPTIONS = ("name", "dtype", "trainable")
 
 
 @keras.saving.register_keras_serializable(package="keras_elmo")
-class TextClassifier(keras.Model):
+class TextClassifier(LabelledModel):
     """Classifies texts: ELMo's mix of biLM layers, pooled, standardised, two Dense layers.
 
     `p = softmax(W_2 relu(W_1 z + b_1) + b_2)` (sigmoid for two classes), where `z` is the mean
@@ -80,6 +81,8 @@ class TextClassifier(keras.Model):
     ```
     """
 
+    KIND = "classifier"
+
     def __init__(
         self,
         source="english-small",
@@ -111,26 +114,6 @@ class TextClassifier(keras.Model):
         self._rank = None
         if classes is not None:
             self._set_classes(classes)
-
-    @property
-    def classes_(self):
-        """The labels in sorted order, as column order of `predict_proba`; None before `fit`."""
-        return None if self.labels is None else self.labels.classes
-
-    def save(self, filepath, **kwargs):
-        """Writes the model to a `.keras` file, as `keras.Model.save`; other formats lose it."""
-        check_keras_path(filepath)
-        super().save(filepath, **kwargs)
-
-    @classmethod
-    def load(cls, path):
-        """Reads a classifier that `save(path)` wrote.
-
-        Raises:
-            FileNotFoundError: no such file.
-            ValueError: the file holds another model, or none.
-        """
-        return load_keras_model(cls, path)
 
     def export(self, filepath, format="tf_saved_model", overwrite=False):
         """Writes a SavedModel for TensorFlow Serving, which needs neither this package nor Keras.
@@ -326,9 +309,6 @@ class TextClassifier(keras.Model):
             source = keras.saving.deserialize_keras_object(source, custom_objects)
         return cls(**{**config, "source": source})
 
-    def get_build_config(self):
-        return None  # the constructor builds a model whose classes are known
-
     def _set_classes(self, labels):
         self.labels = Labels(labels)
         n = len(self.labels)
@@ -367,13 +347,6 @@ class TextClassifier(keras.Model):
             loss = "binary_crossentropy" if two else "sparse_categorical_crossentropy"
             optimizer = keras.optimizers.Adam(LEARNING_RATE)
             self.compile(optimizer=optimizer, loss=loss, metrics=["accuracy"])
-
-    def _check_fitted(self):
-        if self.labels is None:
-            raise ValueError(
-                "The classifier does not know its classes yet. Call `fit` first, or construct it "
-                "with `classes=[...]`."
-            )
 
     def _texts(self, x):
         """Strings as the model takes them; texts and tokens share no traced function."""

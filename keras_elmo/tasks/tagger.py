@@ -6,8 +6,8 @@ import tensorflow as tf
 
 from keras_elmo.checks import check_count, check_share
 from keras_elmo.tasks.feature_cache import cache_for_fit
+from keras_elmo.tasks.labelled_model import LabelledModel
 from keras_elmo.tasks.labels import Labels
-from keras_elmo.tasks.saved import check_keras_path, load_keras_model
 from keras_elmo.tasks.sequence_labels import encode_labels, read_labels, read_tokens
 from keras_elmo.tasks.spans import score_spans
 from keras_elmo.tasks.tagger_layers import embedding_of_tokens, glove_embedding
@@ -22,7 +22,7 @@ _FOR_TEXTS = ("class_weight", "sample_weight", "shuffle")
 
 
 @keras.saving.register_keras_serializable(package="keras_elmo")
-class Tagger(keras.Model):
+class Tagger(LabelledModel):
     """Labels every token: ELMo's mix of biLM layers, a bidirectional LSTM, a softmax.
 
     `p_t = softmax(W [h_t forward; h_t backward] + b)`, where h is the LSTM's over the vectors
@@ -61,6 +61,8 @@ class Tagger(keras.Model):
     ```
     """
 
+    KIND = "tagger"
+
     def __init__(
         self,
         source="english-small",
@@ -87,26 +89,6 @@ class Tagger(keras.Model):
         self._traced = None
         if classes is not None:
             self._set_classes(classes)
-
-    @property
-    def classes_(self):
-        """The labels in sorted order, as column order of `predict_proba`; None before `fit`."""
-        return None if self.labels is None else self.labels.classes
-
-    def save(self, filepath, **kwargs):
-        """Writes the model to a `.keras` file, as `keras.Model.save`; other formats lose it."""
-        check_keras_path(filepath)
-        super().save(filepath, **kwargs)
-
-    @classmethod
-    def load(cls, path):
-        """Reads a tagger that `save(path)` wrote.
-
-        Raises:
-            FileNotFoundError: no such file.
-            ValueError: the file holds another model, or none.
-        """
-        return load_keras_model(cls, path)
 
     def __call__(self, inputs, *args, **kwargs):
         """Probabilities for a tensor, or for tokens in any container."""
@@ -297,9 +279,6 @@ class Tagger(keras.Model):
         }
         return cls(**{**config, **layers})
 
-    def get_build_config(self):
-        return None  # the constructor builds a model whose classes are known
-
     def _set_classes(self, labels):
         self.labels = Labels(labels)
         self.head = keras.layers.Dense(len(self.labels), "softmax", dtype="float32", name="head")
@@ -336,13 +315,6 @@ class Tagger(keras.Model):
                 optimizer=keras.optimizers.Adam(LEARNING_RATE),
                 loss="sparse_categorical_crossentropy",
                 metrics=[TokenAccuracy()],
-            )
-
-    def _check_fitted(self):
-        if self.labels is None:
-            raise ValueError(
-                "The tagger does not know its classes yet. Call `fit` first, or construct it "
-                "with `classes=[...]`."
             )
 
 
