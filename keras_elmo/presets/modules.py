@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 from keras_elmo.presets.archives import open_archive, unpack
 from keras_elmo.presets.cache import (
     cache_directory,
+    cannot_write,
     make_folder,
     model_folder,
     temporary_beside,
@@ -149,19 +150,27 @@ def _unpacked(archive, folder):
     if not _holds_module(archive):
         raise _no_module(archive, "none")
     make_folder(folder)
-    if os.path.lexists(target):  # files of it were deleted
-        _discard(target)
-    with contextlib.suppress(FileExistsError):  # another process was faster
-        unpack(archive, target)
-        _note_files(target)
+    with temporary_beside(target) as fresh:
+        unpack(archive, fresh)
+        _note_files(fresh, target)
+        if not _is_whole(target):  # asked again: another process may have been faster
+            _discard(target)
+        try:
+            os.rename(fresh, target)
+        except OSError as error:
+            if not _is_whole(target):
+                raise cannot_write(target, error) from None
     return _module_in(target, archive)
 
 
-def _note_files(target):
-    """Writes beside an unpacked module what files it has, for `_is_whole`."""
+def _note_files(fresh, target):
+    """Writes, beside where an unpacked module will lie, what files it has, for `_is_whole`.
+
+    The note comes first: whoever sees the module sees its note, and one archive has one note.
+    """
     with temporary_beside(target + NOTE) as temporary:
         with open(temporary, "x", encoding="utf-8") as file:
-            json.dump(_sizes_below(target), file)
+            json.dump(_sizes_below(fresh), file)
         os.replace(temporary, target + NOTE)
 
 

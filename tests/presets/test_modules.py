@@ -207,6 +207,33 @@ def test_two_at_once(published, server, cache):
     ]
 
 
+@pytest.mark.parametrize("step", ["_holds_module", "unpack", "_note_files", "_discard"])
+@pytest.mark.parametrize("damaged", [False, True])
+def test_another_process_that_was_faster_keeps_its_module(
+    step, damaged, published, server, cache, monkeypatch
+):
+    """The other one does its whole work just before `step` of this one."""
+    directory = cache / "google--elmo--3" / "module"
+    if damaged:
+        (Path(module_directory(FORMS[0])) / "saved_model.pb").unlink()
+    ours, others = getattr(modules, step), []
+
+    def after_another(*args):
+        monkeypatch.setattr(modules, step, ours)
+        others.append(module_directory(FORMS[1]))
+        return ours(*args)
+
+    monkeypatch.setattr(modules, step, after_another)
+    assert module_directory(FORMS[0]) == str(directory)
+    assert others == [str(directory)]
+    assert graph_of(str(directory)) == b"graph"
+    assert sorted(os.listdir(cache / "google--elmo--3")) == [
+        *("elmo_3.tar.gz", "elmo_3.tar.gz.sha256", "module", "module.files.json"),
+    ]
+    monkeypatch.setattr(modules, "unpack", None)
+    assert module_directory(FORMS[0]) == str(directory)
+
+
 @pytest.mark.parametrize("address", [form for form in FORMS if "://" in form and form[-1] == "3"])
 def test_the_cache_of_tensorflow_hub_is_used(address, published, server, saved, tmp_path):
     digest = hashlib.sha1(address.encode()).hexdigest()
