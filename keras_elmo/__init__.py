@@ -11,8 +11,10 @@ from keras_elmo.embedding import ELMoEmbedding
 from keras_elmo.export import export_hub
 from keras_elmo.glove import GloVeEmbedding, WordVectors, load_glove
 from keras_elmo.language_model import LanguageModel
+from keras_elmo.projector import export_projector
 from keras_elmo.tasks import (
     FeatureCache,
+    MixHistory,
     Sequential,
     Tagger,
     TextClassifier,
@@ -31,6 +33,7 @@ __all__ = [
     "FeatureCache",
     "GloVeEmbedding",
     "LanguageModel",
+    "MixHistory",
     "Sequential",
     "Tagger",
     "TextClassifier",
@@ -41,6 +44,7 @@ __all__ = [
     "as_tokens",
     "embed_corpus",
     "export_hub",
+    "export_projector",
     "load_glove",
     "load_sms_sample",
     "read_conll",

@@ -31,10 +31,13 @@ MAY_IMPORT = {
     "spark": TO_EMBEDDER,
     "export": TO_EMBEDDING,
     "glove": {"text", "checks"},
+    "plots": TO_PRETRAINING,
+    "projector": set(),
     "tasks": TO_EMBEDDER | {"export", "glove"},
     "language_model": TO_PRETRAINING | {"inputs", "checks"},
-    "__init__": TO_TASKS | {"corpora", "pretraining", "language_model"},
-    "cli": TO_TASKS | {"corpora", "pretraining", "language_model", "__init__"},
+    "__init__": TO_TASKS | {"corpora", "pretraining", "language_model", "projector"},
+    "cli": TO_TASKS
+    | {"corpora", "pretraining", "language_model", "plots", "projector", "__init__"},
 }
 FILES = {"h5py", "io", "json", "os", "pathlib", "shutil", "tempfile", "zipfile"}
 FORBIDDEN_OUTSIDE = {"text": {"keras", "tf_keras"}, "layers": FILES}

@@ -15,10 +15,12 @@ import keras_elmo
 from keras_elmo.cli import main, train
 
 ROOT = Path(__file__).resolve().parents[1]
-PAGES = ["README.md", "CONTRIBUTING.md", *sorted(f"docs/{p.name}" for p in ROOT.glob("docs/*.md"))]
+READMES = ["README.md", "README.ko.md"]
+GUIDES = sorted(path.relative_to(ROOT).as_posix() for path in ROOT.glob("docs/**/*.md"))
+PAGES = [*READMES, "CONTRIBUTING.md", *GUIDES]
 WITH_CODE = [page for page in PAGES if "```python" in (ROOT / page).read_text(encoding="utf-8")]
 OURS = {"keras_elmo": main.main, "keras_elmo-train": train.main}
-KNOWN_COMMANDS = {".", ".ci/run", "pip", "pre-commit", "pytest", "python3", *OURS}
+KNOWN_COMMANDS = {".", ".ci/run", "mkdocs", "pip", "pre-commit", "pytest", "python3", *OURS}
 
 
 def blocks(page, language):
@@ -60,17 +62,35 @@ def test_a_wrong_output_of_a_command_is_found(capsys):
             run_console(f"$ say two 1\n{wrong}\n", commands, capsys, "page:1")
 
 
-def test_readme_trains_by_line_25():
-    line, code = blocks("README.md", "python")[0]
+@pytest.mark.parametrize("page", READMES)
+def test_readme_trains_by_line_25(page):
+    line, code = blocks(page, "python")[0]
     assert "ELMoEmbedding(" in code
     assert ".fit(" in code
     assert line + code.count("\n") - 1 <= 25
 
 
-def test_readme_set_up_is_two_commands():
-    lines = [line for _, code in blocks("README.md", "sh") for line in code.splitlines()]
+@pytest.mark.parametrize("page", READMES)
+def test_readme_set_up_is_two_commands(page):
+    lines = [line for _, code in blocks(page, "sh") for line in code.splitlines()]
     assert "pip install . && keras_elmo-train classifier --output spam-model" in lines
     assert 'pip install -e ".[test]" && pytest -n 2' in lines
+
+
+def test_korean_readme_has_the_code_of_the_english_one():
+    def shown(page):
+        every = blocks(page, "python") + blocks(page, "sh")
+        return [re.sub(r"\s*#.*", "", code) for _, code in sorted(every)]
+
+    assert shown("README.ko.md") == shown("README.md")
+    sections = [(ROOT / page).read_text(encoding="utf-8").count("\n## ") for page in READMES]
+    assert sections[0] == sections[1] > 5
+
+
+def test_readmes_lead_to_each_other():
+    for page, other in (READMES, READMES[::-1]):
+        top = (ROOT / page).read_text(encoding="utf-8").partition("\n## ")[0]
+        assert f"]({other})" in top
 
 
 @pytest.mark.parametrize("page", PAGES)

@@ -4,6 +4,7 @@ import argparse
 
 from keras_elmo.bilm.config import ACTIVATIONS
 from keras_elmo.cli import arguments
+from keras_elmo.cli.plots import PERPLEXITY, add_plots
 from keras_elmo.cli.pretraining import MODEL_DEFAULTS, PRECISIONS, VOCABULARY_SIZE, pretrain
 from keras_elmo.pretraining.machines import STRATEGIES
 from keras_elmo.pretraining.options import OPTIMIZERS, RESETS, SCHEDULES, TrainingOptions
@@ -184,6 +185,7 @@ def _add_run_options(group):
     add("--report-every", **count, default=defaults.report_every, help="steps between log lines")
     add("--weights", choices=("float32", "float16"), default=defaults.weights, help="in the files")
     add("--tensorboard", metavar="DIR", help="write TensorBoard events there too")
+    add_plots(group, f"{PERPLEXITY}, with the training loss, drawn anew at each evaluation")
 
 
 def _add_machine_options(group):

@@ -13,10 +13,17 @@ from keras_elmo.cli import arguments
 from keras_elmo.cli.errors import UserError
 from keras_elmo.cli.evaluation import Evaluation
 from keras_elmo.cli.output import check_output, output_directory
+from keras_elmo.cli.plots import (
+    OF_TRAINING,
+    add_plots,
+    check_plots,
+    training_figures,
+    write_plots,
+)
 from keras_elmo.cli.split import split_rows
 from keras_elmo.cli.table import Table, read_table
 from keras_elmo.datasets import load_sms_sample
-from keras_elmo.tasks import TextClassifier
+from keras_elmo.tasks import MixHistory, TextClassifier
 
 TEXT_COLUMN, LABEL_COLUMN, ENCODING = "text", "label", "utf-8"
 FILES = MODEL_FILE, MISTAKES_FILE, METRICS_FILE = "model.keras", "mistakes.tsv", "metrics.json"
@@ -88,6 +95,7 @@ def _add_output_options(group):
     add("--overwrite", action="store_true", help="replace the output of an earlier run")
     add("--positive-label", metavar="LABEL", help="class of the F1; by default `spam`, or else the "
         "rarest class")  # fmt: skip
+    add_plots(group, ", ".join(OF_TRAINING))
     add("--quiet", action="store_true", help="no progress bar")
 
 
@@ -96,19 +104,23 @@ def run(args):
     started = time.perf_counter()
     if args.output is not None:
         check_output(args.output, args.overwrite, FILES)
+    check_plots(args, OF_TRAINING, args.overwrite, [args.output])
     table = _read(args)
     train, test = _split(args, table)
     positive = _positive_label(args, table)
     keras.utils.set_random_seed(args.seed)
     classifier = _make_classifier(args)
     _print_data(table, train, test, args)
-    seconds = {"training": _train(args, classifier, table, train)}
+    history = None if args.plots is None else MixHistory()
+    seconds = {"training": _train(args, classifier, table, train, history)}
     evaluation, seconds["test"] = _test(args, classifier, table, test)
     seconds["total"] = time.perf_counter() - started
     print(_report(evaluation, positive, seconds))
     if args.output is not None:
         metrics = _metrics(args, evaluation, positive, seconds, len(train))
         _write(args, classifier, evaluation, metrics, table, test)
+    if args.plots is not None:
+        print(write_plots(args, training_figures(history, evaluation, "nats a text")))
     return 0
 
 
@@ -209,7 +221,7 @@ def _print_data(table, train, test, args):
     print(f"split: {len(train)} for training, {len(test)} for the test ({order})", flush=True)
 
 
-def _train(args, classifier, table, rows):
+def _train(args, classifier, table, rows, history):
     started = time.perf_counter()
     if not args.no_standardize and not args.quiet:
         print("reading the training texts once for their statistics", flush=True)
@@ -219,6 +231,7 @@ def _train(args, classifier, table, rows):
         epochs=args.epochs,
         batch_size=args.batch_size,
         verbose=_verbosity(args),
+        callbacks=[history] if history else None,
     )
     return time.perf_counter() - started
 

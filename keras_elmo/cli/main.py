@@ -8,6 +8,7 @@ from keras_elmo.cli import (
     export,
     presets,
     score,
+    senses,
     substitutes,
 )
 from keras_elmo.cli.frame import Command
@@ -18,11 +19,12 @@ EXAMPLES = f"""\
   {PROG} evaluate english-small held-out.txt.gz
   {PROG} score my-bilm sentences.txt --output scores.tsv
   {PROG} substitutes english-small --text "She drank the tea." --position 3
+  {PROG} senses english-small corpus.txt.gz --word bank --plots pictures
   {PROG} presets
   {PROG} download original
   {PROG} convert https://tfhub.dev/google/elmo/3 elmo-3
   {PROG} export spam-model/model.keras served"""
-SUBCOMMANDS = (embed, evaluate, score, substitutes, presets, download, convert, export)
+SUBCOMMANDS = (embed, evaluate, score, substitutes, senses, presets, download, convert, export)
 COMMAND = Command(PROG, "Use trained ELMo models.", EXAMPLES, SUBCOMMANDS)
 
 

@@ -15,6 +15,7 @@ import tensorflow as tf
 from keras_elmo.bilm import BiLM, BiLMConfig
 from keras_elmo.cli.errors import UserError
 from keras_elmo.cli.output import check_output, remove_scratch
+from keras_elmo.cli.plots import PERPLEXITY, PerplexityPicture, check_plots
 from keras_elmo.cli.progress import print_plan, show_training
 from keras_elmo.cli.signals import ended_by_interrupt
 from keras_elmo.pretraining.checkpoint import Checkpoints
@@ -67,7 +68,7 @@ def pretrain(args):
         run, corpus = _prepare(args, strategy)
         run.check_machines()
         print_plan(run, corpus)
-        return 0 if args.dry_run else show_training(run)
+        return 0 if args.dry_run else show_training(run, _picture(args, run))
     except tf.errors.OpError as error:
         if not os.environ.get("TF_CONFIG"):
             raise
@@ -85,6 +86,10 @@ def pretrain(args):
         ) from None
     except (FloatingPointError, ValueError, TypeError) as error:
         raise UserError(str(error)) from None
+
+
+def _picture(args, run):
+    return None if args.plots is None or not run.writes else PerplexityPicture(args, run)
 
 
 def _set_threads(threads):
@@ -124,6 +129,7 @@ def _prepare(args, strategy):
     first = is_first(strategy)
     say = print if first else _say_nothing
     if first:
+        check_plots(args, [PERPLEXITY], args.overwrite or args.resume, [args.output])
         remove_scratch(args.output)
     checkpoint = _newest_checkpoint(args, say)
     source = _load_source(args)

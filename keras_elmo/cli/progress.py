@@ -46,8 +46,15 @@ def _peak_gigabytes():
     return peak / (1024**3 if sys.platform == "darwin" else 1024**2)
 
 
-def show_training(run):
-    """Shows the run's progress; returns the exit status."""
+def show_training(run, picture=None):
+    """Shows the run's progress; returns the exit status.
+
+    Args:
+        run: Run.
+        picture: PerplexityPicture that is drawn now, as the run goes on, and at its end; or None.
+    """
+    if picture is not None:
+        picture.draw()
     if run.finished:
         _say(run, f"{run.options.output}: all {run.trainer.done:,} steps are done already")
         return 0
@@ -72,6 +79,10 @@ def show_training(run):
             bar.update(report.step - bar.n)
             if report.evaluation is not None:
                 bar.write(_evaluation_line(report))
+            if picture is not None:
+                picture.update(report)
+    if picture is not None:
+        picture.draw()
     return _end(run, signals)
 
 

@@ -15,9 +15,17 @@ from keras_elmo.cli import arguments
 from keras_elmo.cli.errors import UserError
 from keras_elmo.cli.evaluation import Evaluation
 from keras_elmo.cli.output import check_output, output_directory
+from keras_elmo.cli.plots import (
+    OF_TRAINING,
+    add_plots,
+    check_plots,
+    training_figures,
+    write_plots,
+)
 from keras_elmo.cli.split import split_rows
 from keras_elmo.glove import load_glove
 from keras_elmo.tasks import (
+    MixHistory,
     TaggedSentences,
     Tagger,
     read_conll,
@@ -98,6 +106,7 @@ def _add_output_options(group):
     add = group.add_argument
     add("--output", metavar="DIR", help="directory for model and report; none: only print")
     add("--overwrite", action="store_true", help="replace the output of an earlier run")
+    add_plots(group, ", ".join(OF_TRAINING))
     add("--quiet", action="store_true", help="no progress bar")
 
 
@@ -106,18 +115,22 @@ def run(args):
     started = time.perf_counter()
     if args.output is not None:
         check_output(args.output, args.overwrite, FILES)
+    check_plots(args, OF_TRAINING, args.overwrite, [args.output])
     train, test = _read_parts(args)
     classes = _classes(args, train, test)
     keras.utils.set_random_seed(args.seed)
     tagger = _make_tagger(args, classes)
     _print_data(args, train, test, classes)
-    seconds = {"training": _train(args, tagger, train)}
+    history = None if args.plots is None else MixHistory()
+    seconds = {"training": _train(args, tagger, train, history)}
     evaluation, seconds["test"] = _test(args, tagger, test)
     seconds["total"] = time.perf_counter() - started
     metrics = _metrics(args, evaluation, train, test, seconds)
     print(_report(metrics))
     if args.output is not None:
         _write(args, tagger, evaluation, metrics, test)
+    if args.plots is not None:
+        print(write_plots(args, training_figures(history, evaluation, "nats")))
     return 0
 
 
@@ -194,7 +207,7 @@ def _print_data(args, train, test, classes):
     sys.stdout.flush()
 
 
-def _train(args, tagger, train):
+def _train(args, tagger, train, history):
     started = time.perf_counter()
     if not args.quiet:
         print("running the biLM once over the training sentences", flush=True)
@@ -204,6 +217,7 @@ def _train(args, tagger, train):
         epochs=args.epochs,
         batch_size=args.batch_size,
         verbose=_verbosity(args),
+        callbacks=[history] if history else None,
     )
     return time.perf_counter() - started
 

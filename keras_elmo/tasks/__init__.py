@@ -3,6 +3,7 @@
 from keras_elmo.tasks.classifier import TextClassifier
 from keras_elmo.tasks.conll import TaggedSentences, read_conll
 from keras_elmo.tasks.feature_cache import FeatureCache
+from keras_elmo.tasks.mix_history import MixHistory
 from keras_elmo.tasks.sequential import Sequential
 from keras_elmo.tasks.spans import SpanScores, score_spans, score_spans_by_type
 from keras_elmo.tasks.tagger import Tagger
@@ -10,6 +11,7 @@ from keras_elmo.tasks.token_accuracy import TokenAccuracy
 
 __all__ = [
     "FeatureCache",
+    "MixHistory",
     "Sequential",
     "SpanScores",
     "TaggedSentences",

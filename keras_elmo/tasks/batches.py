@@ -70,7 +70,7 @@ def stream_batches(stream, steps, found):
         raise ValueError(
             "`steps_per_epoch` must be given for a dataset that does not end. Received: None."
         )
-    for batch in itertools.islice(_batches(stream), steps):
+    for batch in itertools.islice(each_batch(stream), steps):
         if not isinstance(batch, tuple) or len(batch) < 2:
             raise ValueError(
                 "`x` must yield tuples (texts, labels) or (texts, labels, weights). "
@@ -126,7 +126,8 @@ def _is_endless(stream):
     return stream.cardinality() == tf.data.INFINITE_CARDINALITY
 
 
-def _batches(stream):
+def each_batch(stream):
+    """The batches of a dataset or PyDataset, one after the other."""
     if not isinstance(stream, keras.utils.PyDataset):
         return iter(stream)
     n = stream.num_batches

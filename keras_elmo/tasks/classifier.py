@@ -1,4 +1,4 @@
-"""`TextClassifier`: ELMo vectors, pooled and standardised, and a dense head."""
+"""`TextClassifier`: ELMo vectors, pooled and standardised, and a dense or a logistic head."""
 
 import collections
 
@@ -6,7 +6,7 @@ import keras
 import numpy as np
 import tensorflow as tf
 
-from keras_elmo.checks import check_flag
+from keras_elmo.checks import check_count, check_flag, check_share
 from keras_elmo.export import export_classifier, export_hub
 from keras_elmo.tasks.averaging import with_averaging
 from keras_elmo.tasks.batches import (
@@ -17,6 +17,8 @@ from keras_elmo.tasks.batches import (
     read_data,
     stream_batches,
 )
+from keras_elmo.tasks.character_ngrams import CharacterNGrams
+from keras_elmo.tasks.dense_head import DenseHead
 from keras_elmo.tasks.feature_cache import cache_for_fit
 from keras_elmo.tasks.inputs import (
     batched,
@@ -28,6 +30,8 @@ from keras_elmo.tasks.inputs import (
 )
 from keras_elmo.tasks.labelled_model import LabelledModel
 from keras_elmo.tasks.labels import Labels, readable_label_errors
+from keras_elmo.tasks.logistic_fit import LogisticFit, check_logistic_fit
+from keras_elmo.tasks.logistic_head import LogisticHead
 from keras_elmo.tasks.pooling import SequencePooling
 from keras_elmo.tasks.saved import check_export_format
 from keras_elmo.tasks.standardize import Standardize
@@ -49,6 +53,11 @@ class TextClassifier(LabelledModel):
     reads the training data (never the validation data) once: it collects the classes, and the
     means and variances of the pooled features under the initial mix. Both are kept from then on.
 
+    With `logistic=True` the features stay those of the initial mix, and a penalised logistic
+    regression on them, brought to length 1, is solved by `fit` at once (`LogisticHead`): the
+    better choice for few labels. `ngrams=True` gives it the text's n-grams of characters too
+    (`CharacterNGrams`), the best choice for short messages.
+
     Args:
         source: what `ELMoEmbedding` takes as source, or an ELMoEmbedding with `output="elmo"`.
         pooling: "mean", "max" or "both" (concatenated) over a text's tokens.
@@ -57,6 +66,10 @@ class TextClassifier(LabelledModel):
         dropout: float in [0, 1), dropped from the hidden layer in training.
         average_weights: bool, whether validation, callbacks and the fitted model have a moving
             average of the weights over the last steps (`WeightAveraging`) instead of the last.
+        logistic: bool, whether a logistic regression takes the place of the two Dense layers;
+            `hidden_units`, `dropout` and `average_weights` mean nothing then. `fit` needs
+            scikit-learn for it (`pip install "keras_elmo[logistic]"`), the fitted model does not.
+        ngrams: bool, whether the logistic regression sees the n-grams of characters as well.
         classes: the labels, if known before training; None takes them from the first `fit`.
         **kwargs: `name`, `dtype` and `trainable` for Keras, all others for `ELMoEmbedding`
             (`layer_norm=True`, `l2=0.01`, `tokenizer="words"` ...).
@@ -91,6 +104,8 @@ class TextClassifier(LabelledModel):
         hidden_units=256,
         dropout=0.0,
         average_weights=True,
+        logistic=False,
+        ngrams=False,
         classes=None,
         **kwargs,
     ):
@@ -99,17 +114,26 @@ class TextClassifier(LabelledModel):
         self.pooling = pooling
         self.standardize = check_flag("standardize", standardize)
         self.average_weights = check_flag("average_weights", average_weights)
-        self.hidden_units = hidden_units
-        self.dropout = dropout
+        self.hidden_units = check_count("hidden_units", hidden_units)
+        self.dropout = check_share("dropout", dropout)
+        self.logistic = check_flag("logistic", logistic)
+        self.ngrams = check_flag("ngrams", ngrams)
         policy = self.dtype_policy
         self.embedding = token_vectors(source, policy, kwargs)
         self.pool = SequencePooling(pooling, dtype=policy, name="pooling")
         self.standardization = None
         if standardize:
             self.standardization = Standardize(dtype=policy, name="standardization")
-        self.hidden = keras.layers.Dense(hidden_units, "relu", dtype=policy, name="hidden")
-        self.drop = keras.layers.Dropout(dropout, dtype=policy, name="dropout")
+        self.characters = CharacterNGrams(name="ngrams") if ngrams else None
         self.head = None
+        if ngrams and not logistic:
+            raise ValueError(
+                "`ngrams=True` goes with `logistic=True`. Received: logistic=False. Set both."
+            )
+        if logistic and self.embedding.fine_tune:
+            raise ValueError(
+                "`logistic=True` leaves the biLM as it is. Received: fine_tune=True. Leave out one."
+            )
         self.labels = None
         self._rank = None
         if classes is not None:
@@ -149,19 +173,15 @@ class TextClassifier(LabelledModel):
     def build(self, input_shape=None):
         self._check_fitted()
         shape = (None, self.embedding.output_dim * (2 if self.pooling == "both" else 1))
-        layers = {self.hidden: shape, self.head: (None, self.hidden_units)}
-        if self.standardize:
-            layers[self.standardization] = shape
-        for layer, input_shape in layers.items():
-            if not layer.built:
-                layer.build(input_shape)
+        for layer in (self.standardization, self.characters, self.head):
+            if layer is not None and not layer.built:
+                layer.build(shape)
 
     def call(self, inputs, training=None):
         self._check_fitted()
-        x = self.features(inputs, training=training)
-        if self.standardize:
-            x = self.standardization(x)
-        return self.head(self.drop(self.hidden(x), training=training))
+        if self.logistic:
+            return self.head(*self._logistic_features(inputs))
+        return self.head(self._standardized(inputs, training), training=training)
 
     def features(self, inputs, training=None):
         """The pooled features before standardisation: (batch, dim), or (batch, 2 * dim)."""
@@ -211,9 +231,14 @@ class TextClassifier(LabelledModel):
         this call lasts, a path keeps them in that directory for later calls, False runs it anew in
         each epoch. With `fine_tune=True` nothing is kept.
 
+        With `logistic=True` there is one epoch without steps, whose end callbacks see;
+        `class_weight` None means that all classes weigh alike, however many texts they have.
+
         Returns:
             The `keras.callbacks.History`.
         """
+        if self.logistic:
+            check_logistic_fit(epochs, kwargs)
         batch_size = batch_size or TRAINING_BATCH
         x, y, sample_weight = read_data(self._texts(x), y, sample_weight, batch_size)
         if validation_split and validation_data is None and not is_stream(x):
@@ -230,6 +255,11 @@ class TextClassifier(LabelledModel):
             )
             self._compile_unless_compiled()
             x, y = encode_batches(x, y, self.labels)
+            class_weight = class_weight and self.labels.encode_weights(class_weight)
+            if self.logistic:
+                read = self._traced(self._logistic_features)
+                fit = LogisticFit(self, read, super().evaluate, batch_size, verbose, **kwargs)
+                return fit.run((x, y, sample_weight), class_weight, validation_data, callbacks)
             return super().fit(
                 x,
                 y,
@@ -240,7 +270,7 @@ class TextClassifier(LabelledModel):
                 validation_split=validation_split,
                 validation_data=validation_data,
                 shuffle=shuffle and can_shuffle(x),
-                class_weight=class_weight and self.labels.encode_weights(class_weight),
+                class_weight=class_weight,
                 sample_weight=sample_weight,
                 **kwargs,
             )
@@ -299,6 +329,8 @@ class TextClassifier(LabelledModel):
             "hidden_units": self.hidden_units,
             "dropout": self.dropout,
             "average_weights": self.average_weights,
+            "logistic": self.logistic,
+            "ngrams": self.ngrams,
             "classes": None if self.labels is None else list(self.labels.classes),
         }
 
@@ -312,8 +344,11 @@ class TextClassifier(LabelledModel):
     def _set_classes(self, labels):
         self.labels = Labels(labels)
         n = len(self.labels)
-        units, activation = (1, "sigmoid") if n == 2 else (n, "softmax")
-        self.head = keras.layers.Dense(units, activation, dtype="float32", name="head")
+        if self.logistic:
+            self.head = LogisticHead(n, self.ngrams, name="head")
+        else:
+            options = (self.hidden_units, self.dropout)
+            self.head = DenseHead(n, *options, dtype=self.dtype_policy, name="head")
         self.build()
 
     def _learn_classes(self, labels):
@@ -323,29 +358,42 @@ class TextClassifier(LabelledModel):
 
     def _first_pass(self, x, steps_per_epoch):
         """Takes statistics, and of a stream the classes, from the training data if not known."""
-        wants_statistics = self.standardize and not self.standardization.adapted
-        if not (wants_statistics or self.labels is None):
-            return
         found = set()
-        stream = is_stream(x)
-        batches = stream_batches(x, steps_per_epoch, found) if stream else batches_by_length(x)
-        if wants_statistics:
-            self.standardization.adapt(self._features_of(batches))
-        else:
-            collections.deque(batches, maxlen=0)
+
+        def batches():
+            if is_stream(x):
+                return stream_batches(x, steps_per_epoch, found)
+            return batches_by_length(x)
+
+        for layer, read in ((self.standardization, self.features), (self.characters, self._tokens)):
+            if layer is not None and not layer.adapted:
+                layer.adapt(map(self._traced(read), batches()))
         if self.labels is None:
+            if not found:
+                collections.deque(batches(), maxlen=0)
             self._learn_classes(list(found))
 
-    def _features_of(self, batches):
+    def _traced(self, function):
         eager = self.compiled and self.run_eagerly
-        run = self.features if eager else tf.function(self.features, reduce_retracing=True)
-        return (run(x, training=False) for x in batches)
+        return function if eager else tf.function(function, reduce_retracing=True)
+
+    def _tokens(self, inputs):
+        return self.embedding.read(inputs).tokens
+
+    def _standardized(self, inputs, training=False):
+        x = self.features(inputs, training=training)
+        return self.standardization(x) if self.standardize else x
+
+    def _logistic_features(self, inputs):
+        """What the logistic head takes: vectors, and n-grams or None."""
+        grams = self.characters(self._tokens(inputs)) if self.ngrams else None
+        return self._standardized(inputs), grams
 
     def _compile_unless_compiled(self):
         if not self.compiled:
             two = len(self.labels) == 2
             loss = "binary_crossentropy" if two else "sparse_categorical_crossentropy"
-            optimizer = keras.optimizers.Adam(LEARNING_RATE)
+            optimizer = "sgd" if self.logistic else keras.optimizers.Adam(LEARNING_RATE)
             self.compile(optimizer=optimizer, loss=loss, metrics=["accuracy"])
 
     def _texts(self, x):

@@ -116,7 +116,7 @@ def test_output_equals_the_layers_one_by_one(make_tiny_bilm, texts, pooling, wid
     }
     pooled = np.concatenate([parts[p] for p in parts if pooling in (p, "both")], axis=1)
     assert pooled.shape == (4, width)
-    w1, b1, w2, b2 = (w.numpy() for w in classifier.hidden.weights + classifier.head.weights)
+    w1, b1, w2, b2 = (w.numpy() for w in classifier.head.weights)
     logits = np.maximum(pooled @ w1 + b1, 0) @ w2 + b2
     expected = np.exp(logits) / np.exp(logits).sum(1, keepdims=True)
     np.testing.assert_allclose(classifier(texts), expected, atol=1e-5)
@@ -264,14 +264,14 @@ def test_mixed_precision_gives_float32_probabilities(make_tiny_bilm, texts):
     found = classifier.predict(texts, verbose=0)
     assert found.dtype == np.float32
     assert np.isfinite(found).all()
-    assert classifier.hidden.compute_dtype == "bfloat16"
+    assert classifier.head.hidden.compute_dtype == "bfloat16"
 
 
 def test_options_reach_the_embedding(make_tiny_bilm):
     classifier = make(make_tiny_bilm(), layer_norm=True, tokenizer="words", dropout=0.5)
     assert classifier.embedding.tokenizer == "words"
     assert classifier.embedding.get_config()["layer_norm"]
-    assert (classifier.drop.rate, classifier.embedding.dropout) == (0.5, 0.0)
+    assert (classifier.dropout, classifier.embedding.dropout) == (0.5, 0.0)
 
 
 def test_ready_embedding_as_source(make_tiny_bilm):

@@ -44,7 +44,7 @@ def test_loaded_classifier_is_the_same(saved):
         loaded.embedding.layer_weights, classifier.embedding.layer_weights
     )
     assert loaded.embedding.gamma == classifier.embedding.gamma != 1.0
-    assert (loaded.drop.rate, loaded.pooling, loaded.hidden.units) == (0.1, "max", 8)
+    assert (loaded.head.drop.rate, loaded.pooling, loaded.head.hidden.units) == (0.1, "max", 8)
     assert loaded.evaluate(TEXTS, LABELS, verbose=0) == pytest.approx(
         classifier.evaluate(TEXTS, LABELS, verbose=0)
     )

@@ -1,0 +1,52 @@
+"""Pictures as files, whole or not at all."""
+
+import os
+import tempfile
+from pathlib import Path
+
+FORMATS = ("png", "svg")
+DPI = 150
+# With these, SVG files of the same figure are the same: no random names, no date.
+HASH_SALT = "keras_elmo"
+METADATA = {"png": {}, "svg": {"Date": None}}
+
+
+def save(figure, path):
+    """Writes a figure to a file, which appears whole or not at all and replaces an earlier one.
+
+    Args:
+        figure: matplotlib Figure.
+        path: file that ends in `.png` or `.svg`, in a directory that exists.
+
+    Raises:
+        ValueError: the name ends otherwise.
+        OSError: the file cannot be written; an earlier one is left as it was.
+    """
+    path = Path(path)
+    form = format_of(path)
+    import matplotlib
+
+    handle, temporary = tempfile.mkstemp(prefix=f".{path.name}-", dir=path.parent)
+    try:
+        with os.fdopen(handle, "wb") as file, matplotlib.rc_context({"svg.hashsalt": HASH_SALT}):
+            figure.savefig(file, format=form, dpi=DPI, metadata=METADATA[form])
+        os.chmod(temporary, 0o666 & ~_umask())
+        os.replace(temporary, path)
+    except BaseException:
+        os.unlink(temporary)
+        raise
+
+
+def format_of(path):
+    """`"png"` or `"svg"`, by the ending of a path."""
+    form = Path(path).suffix.lower().removeprefix(".")
+    if form not in FORMATS:
+        endings = " or ".join(f".{name}" for name in FORMATS)
+        raise ValueError(f"`path` must end in {endings}. Received: {os.fspath(path)!r}.")
+    return form
+
+
+def _umask():
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask

@@ -1,0 +1,185 @@
+"""`--plots` of the commands that train."""
+
+import os
+import signal
+import sys
+import types
+
+import pytest
+from tiny_pretraining import SMALL, write_corpus
+
+from keras_elmo import plots
+from keras_elmo.cli import plots as drawing
+from keras_elmo.cli.errors import UserError
+from keras_elmo.cli.pretraining import _picture
+from keras_elmo.cli.train import main
+
+OF_TRAINING = ["confusion", "layer-weights", "learning-curves"]
+TAGGED = ["Ann\tA", "sees\tB", "", "No\tA", "", "Bob\tB", "sleeps\tA", "", "No\tB", ""]
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """The current directory, with something to train on."""
+    monkeypatch.chdir(tmp_path)
+    rows = [f"{'spam' if k % 2 else 'ham'},text {k}" for k in range(10)]
+    (tmp_path / "data.csv").write_text("\n".join(["label,text", *rows]))
+    (tmp_path / "tagged.tsv").write_text("\n".join(TAGGED * 3))
+    write_corpus(tmp_path)
+    return tmp_path
+
+
+def classify(source, *options):
+    return main(["classifier", "data.csv", "--source", str(source), "--quiet", *options])
+
+
+def tag(source, *options):
+    arguments = ["--source", str(source), "--units", "0", "--epochs", "2", "--quiet"]
+    return main(["tagger", "tagged.tsv", *arguments, *options])
+
+
+def pretrain(*options):
+    every = ["--report-every", "5", "--evaluate-every", "10", "--checkpoint-every", "10"]
+    arguments = [*SMALL, "--batch-size", "4", *every, "--plots", "pictures"]
+    return main(["bilm", "text.txt", "--output", "out", *arguments, *options])
+
+
+@pytest.fixture
+def drawn(monkeypatch):
+    """The steps of the log at each drawing of the perplexity."""
+    steps, draw = [], plots.perplexity
+
+    def perplexity(rows, tokens_per_step):
+        steps.append([int(row["step"]) for row in rows])
+        return draw(rows, tokens_per_step)
+
+    monkeypatch.setattr(plots, "perplexity", perplexity)
+    return steps
+
+
+@pytest.mark.parametrize("command", [classify, tag])
+def test_training_draws_three_pictures(command, tiny_directory, folder, capsys):
+    assert command(tiny_directory, "--plots", "a/pictures", "--output", "a/model") == 0
+    assert sorted(os.listdir("a/pictures")) == [f"{name}.png" for name in OF_TRAINING]
+    assert all((folder / "a/pictures" / name).stat().st_size for name in os.listdir("a/pictures"))
+    assert "drawn in a/pictures: learning-curves.png, confusion.png" in capsys.readouterr().out
+
+
+def test_pictures_of_an_earlier_run_are_replaced_with_overwrite_only(
+    tiny_directory, folder, capsys
+):
+    options = ("--plots", "pictures", "--plot-format", "svg")
+    (folder / "pictures").mkdir()
+    (folder / "pictures" / "confusion.svg").write_text("old")
+    (folder / "pictures" / "notes.txt").write_text("mine")
+    assert classify(tiny_directory, *options) == 2
+    assert "pictures/confusion.svg exists. Give another" in capsys.readouterr().err
+    assert classify(tiny_directory, *options, "--overwrite") == 0
+    assert (folder / "pictures" / "confusion.svg").read_text().startswith("<?xml")
+    expected = sorted([f"{name}.svg" for name in OF_TRAINING] + ["notes.txt"])
+    assert sorted(os.listdir("pictures")) == expected
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--plot-format", "svg"], "--plot-format has a meaning with --plots only"),
+        (["--plots", "data.csv"], "--plots: data.csv is a file"),
+        (["--plots", "data.csv/x"], "data.csv is not a writable directory"),
+        (["--plots", "out", "--output", "out"], "--plots: out is in --output"),
+        (["--plots", "out/a/b", "--output", "out"], "--plots: out/a/b is in --output"),
+        (["--plots", "p", "--plot-format", "jpg"], "invalid choice: 'jpg'"),
+    ],
+)
+def test_fault_is_one_line_before_training(options, message, tiny_directory, folder, capsys):
+    before = sorted(os.listdir())
+    assert classify(tiny_directory, *options) == 2
+    out, error = capsys.readouterr()
+    assert out == "" and error.count("\n") == 1
+    assert message in error
+    assert sorted(os.listdir()) == before
+
+
+@pytest.mark.parametrize("command", ["classifier", "tagger", "bilm"])
+def test_missing_matplotlib_is_told_before_training(command, folder, capsys, monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    arguments = {
+        "classifier": ["data.csv"],
+        "tagger": ["tagged.tsv"],
+        "bilm": ["text.txt", "--output", "out"],
+    }[command]
+    assert main([command, *arguments, "--plots", "pictures"]) == 2
+    out, error = capsys.readouterr()
+    assert out == "" and error.count("\n") == 1
+    assert "--plots: Pictures need matplotlib" in error and '"keras_elmo[plots]"' in error
+    assert not os.path.exists("out") and not os.path.exists("pictures")
+
+
+def test_where_one_picture_fails_none_is_written(folder, monkeypatch):
+    def save(figure, path):
+        if "two" in path.name:
+            raise OSError("no space")
+        path.write_text("one")
+
+    monkeypatch.setattr(plots, "save", save)
+    args = types.SimpleNamespace(plots="pictures", plot_format=None)
+    with pytest.raises(UserError, match="pictures cannot be written: no space"):
+        drawing.write_plots(args, {"one": None, "two": None})
+    assert os.listdir("pictures") == []
+
+
+def test_pretraining_redraws_at_each_evaluation_and_after_resuming(folder, drawn):
+    assert pretrain("--held-out", "held-out.txt", "--steps", "25") == 0
+    assert [steps[-1] for steps in drawn] == [10, 20, 25]
+    assert os.listdir("pictures") == ["perplexity.png"]
+    os.remove("pictures/perplexity.png")
+    assert pretrain("--held-out", "held-out.txt", "--steps", "25", "--resume") == 0
+    assert [steps[-1] for steps in drawn] == [10, 20, 25, 25]
+    assert os.listdir("pictures") == ["perplexity.png"]
+
+
+def test_stopped_pretraining_is_drawn_to_its_end_and_goes_on(folder, drawn, monkeypatch):
+    update = drawing.PerplexityPicture.update
+
+    def interrupt(self, report):
+        update(self, report)
+        if report.step == 15:
+            signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr(drawing.PerplexityPicture, "update", interrupt)
+    assert pretrain("--steps", "40") == 130
+    assert drawn == [[5, 10], [5, 10, 15, 16]]  # without held-out text too
+    monkeypatch.setattr(drawing.PerplexityPicture, "update", update)
+    assert pretrain("--steps", "40", "--resume") == 0
+    assert drawn[2] == [5, 10, 15, 16]
+    assert drawn[-1][-1] == 40
+
+
+def test_a_new_pretraining_keeps_earlier_pictures(folder, capsys):
+    (folder / "pictures").mkdir()
+    (folder / "pictures" / "perplexity.png").write_text("old")
+    assert pretrain("--steps", "5") == 2
+    assert "pictures/perplexity.png exists" in capsys.readouterr().err
+    assert (folder / "pictures" / "perplexity.png").read_text() == "old"
+
+
+def test_a_full_disk_ends_no_pretraining_and_is_told_once(folder, monkeypatch, capsys):
+    def save(figure, path):
+        raise OSError("no space")
+
+    monkeypatch.setattr(plots, "save", save)
+    assert pretrain("--steps", "30") == 0
+    assert capsys.readouterr().err.count("cannot be written: no space") == 1
+
+
+def test_a_dry_run_draws_nothing(folder):
+    assert pretrain("--steps", "5", "--dry-run") == 0
+    assert not os.path.exists("pictures")
+
+
+def test_of_several_machines_the_first_draws():
+    args = types.SimpleNamespace(plots="pictures", plot_format="svg")
+    run = types.SimpleNamespace(writes=False, trainer=types.SimpleNamespace(done=0))
+    assert _picture(args, run) is None
+    run.writes = True
+    assert _picture(args, run).path.name == "perplexity.svg"
