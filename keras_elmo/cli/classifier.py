@@ -24,18 +24,21 @@ from keras_elmo.cli.split import split_rows
 from keras_elmo.cli.table import Table, read_table
 from keras_elmo.datasets import load_sms_sample
 from keras_elmo.tasks import MixHistory, TextClassifier
+from keras_elmo.tasks.logistic_head import check_scikit_learn
 
 TEXT_COLUMN, LABEL_COLUMN, ENCODING = "text", "label", "utf-8"
 FILES = MODEL_FILE, MISTAKES_FILE, METRICS_FILE = "model.keras", "mistakes.tsv", "metrics.json"
 DESCRIPTION = """Train a text classifier: ELMo vectors of a frozen biLM, pooled and standardised,
-then Dense(256, relu) and a sigmoid or softmax. Prints accuracy, F1 and a confusion table of the
-test part. Without DATA it takes the SMS sample of the package."""
+then Dense(256, relu) and a sigmoid or softmax, or a logistic regression. Prints accuracy, F1 and a
+confusion table of the test part. Without DATA it takes the SMS sample of the package."""
 EPILOG = f"""examples:
   the SMS sample of the package:
     keras_elmo-train classifier --output spam-model
   the Kaggle SMS spam file, first 80 % for training, last 20 % for the test:
     keras_elmo-train classifier spam.csv --text-column v2 --label-column v1 \\
         --encoding latin-1 --output spam-model
+  few labels and short messages:
+    keras_elmo-train classifier messages.csv --logistic --ngrams --output model
   a table without a header row, labels first, the same share of every class in both parts:
     keras_elmo-train classifier messages.tsv --no-header --label-column 1 --text-column 2 --stratify
 
@@ -83,6 +86,9 @@ def _add_model_options(group):
     add("--source", default="english-small", help="biLM: a name of `keras_elmo presets`, "
         "directory, archive or TF-Hub module")  # fmt: skip
     add("--pooling", choices=("mean", "max", "both"), default="both", help="over a text's tokens")
+    add("--logistic", action="store_true", help="a logistic regression in place of the Dense "
+        'layers, better for few labels; needs pip install "keras_elmo[logistic]"')  # fmt: skip
+    add("--ngrams", action="store_true", help="with --logistic: it sees n-grams of characters too")
     add("--no-standardize", action="store_true", help="do not standardise the pooled vectors")
     add("--epochs", type=arguments.positive_int, default=1, metavar="N", help="training epochs")
     add("--batch-size", type=arguments.positive_int, default=60, metavar="N", help="texts a step")
@@ -105,13 +111,14 @@ def run(args):
     if args.output is not None:
         check_output(args.output, args.overwrite, FILES)
     check_plots(args, OF_TRAINING, args.overwrite, [args.output])
+    _check_logistic(args)
     table = _read(args)
     train, test = _split(args, table)
     positive = _positive_label(args, table)
     keras.utils.set_random_seed(args.seed)
     classifier = _make_classifier(args)
     _print_data(table, train, test, args)
-    history = None if args.plots is None else MixHistory()
+    history = None if args.plots is None or args.logistic else MixHistory()
     seconds = {"training": _train(args, classifier, table, train, history)}
     evaluation, seconds["test"] = _test(args, classifier, table, test)
     seconds["total"] = time.perf_counter() - started
@@ -122,6 +129,21 @@ def run(args):
     if args.plots is not None:
         print(write_plots(args, training_figures(history, evaluation, "nats a text")))
     return 0
+
+
+def _check_logistic(args):
+    if not args.logistic:
+        if args.ngrams:
+            raise UserError("--ngrams has a meaning with --logistic only; give that too")
+        return
+    if args.epochs != 1:
+        raise UserError(
+            "--epochs has no meaning with --logistic, which takes no steps; leave it out"
+        )
+    try:
+        check_scikit_learn()
+    except ImportError as error:
+        raise UserError(f"--logistic: {error}") from None
 
 
 def _read(args):
@@ -205,7 +227,11 @@ def _positive_label(args, table):
 def _make_classifier(args):
     try:
         return TextClassifier(
-            args.source, pooling=args.pooling, standardize=not args.no_standardize
+            args.source,
+            pooling=args.pooling,
+            standardize=not args.no_standardize,
+            logistic=args.logistic,
+            ngrams=args.ngrams,
         )
     except (ValueError, TypeError, OSError) as error:
         raise UserError(f"--source {args.source}: {error}") from None
@@ -266,7 +292,8 @@ def _report(evaluation, positive, seconds):
 
 
 def _metrics(args, evaluation, positive, seconds, n_train):
-    names = ("source", "pooling", "epochs", "batch_size", "seed", "test_fraction", "shuffle")
+    names = ("source", "pooling", "logistic", "ngrams", "epochs", "batch_size", "seed")
+    names += ("test_fraction", "shuffle", "stratify")
     return {
         "accuracy": evaluation.accuracy,
         "f1": evaluation.f1(positive),
@@ -278,7 +305,7 @@ def _metrics(args, evaluation, positive, seconds, n_train):
         "n_test": len(evaluation.true),
         "seconds": {name: round(value, 2) for name, value in seconds.items()},
         "options": {
-            **{name: getattr(args, name) for name in (*names, "stratify")},
+            **{name: getattr(args, name) for name in names},
             "data": args.data,
             "standardize": not args.no_standardize,
         },

@@ -101,13 +101,15 @@ def training_figures(history, evaluation, loss_unit):
     """The pictures of a model that learnt labels, a dict by name.
 
     Args:
-        history: MixHistory of its training.
+        history: MixHistory of its training; None where it took no steps.
         evaluation: Evaluation of its test part.
         loss_unit: str, of its loss.
     """
-    return {
+    confusion = {CONFUSION: plots.confusion(evaluation.confusion, evaluation.classes)}
+    if history is None:
+        return confusion
+    return confusion | {
         LEARNING: plots.learning_curves(history, loss_unit),
-        CONFUSION: plots.confusion(evaluation.confusion, evaluation.classes),
         WEIGHTS: plots.layer_weights(
             history.layer_weights, gamma=history.gamma, steps=history.steps
         ),

@@ -17,15 +17,18 @@ MOST_ITERATIONS = 1000
 class LogisticHead(keras.Layer):
     """Probabilities `softmax(W u + b)`, or `sigmoid` for two classes, from vectors of length 1.
 
-    `u = [x / |x|, sqrt(5) g]`: the pooled ELMo vector `x`, and beside it the n-grams `g` if there
-    are any. `solve` sets `W` and `b` where `|W|^2 / 2 + 10 sum_i w_i loss_i` is smallest, the
-    penalised crossentropy over all rows. This has one solution, so neither epochs, seeds nor
-    learning rates come into it. Both numbers were chosen by cross-validation inside the training
-    part of the SMS Spam Collection (`benchmarks/few_labels.py`).
+    `u = [x / |x|, sqrt(share) g]`: the pooled ELMo vector `x`, and beside it the n-grams `g` if
+    there are any. `solve` sets `W` and `b` where `|W|^2 / 2 + strength * sum_i w_i loss_i`, the
+    penalised crossentropy over all rows, is smallest. This has one solution, so neither epochs,
+    seeds nor learning rates come into it. The defaults, strength 10 and share 5, were chosen by
+    cross-validation inside the training part of the SMS Spam Collection
+    (`benchmarks/choose_logistic.py`).
 
     Args:
         n_classes: int, at least 2.
         ngrams: bool, whether the head takes n-grams too.
+        strength: float > 0, what the loss of a row weighs beside the penalty.
+        ngram_share: float > 0, the squared length of the n-grams beside 1 of the ELMo vector.
 
     Call arguments:
         x: float (batch, dim).
@@ -36,12 +39,16 @@ class LogisticHead(keras.Layer):
         (batch, n_classes).
     """
 
-    def __init__(self, n_classes, ngrams=False, **kwargs):
+    def __init__(
+        self, n_classes, ngrams=False, strength=STRENGTH, ngram_share=NGRAM_SHARE, **kwargs
+    ):
         super().__init__(autocast=False, **kwargs)
         self._convert_input_args = False
         self._allow_non_tensor_positional_args = True
         self.n_classes = n_classes
         self.ngrams = ngrams
+        self.strength = strength
+        self.ngram_share = ngram_share
         self.units = 1 if n_classes == 2 else n_classes
 
     def build(self, input_shape):
@@ -58,7 +65,7 @@ class LogisticHead(keras.Layer):
         logits = _unit_rows(x) @ self.kernel + self.bias
         if grams is not None:
             product = tf.sparse.sparse_dense_matmul(grams, self.ngram_kernel)
-            logits += tf.sqrt(NGRAM_SHARE) * product
+            logits += np.sqrt(self.ngram_share) * product
         return tf.sigmoid(logits) if self.units == 1 else tf.nn.softmax(logits)
 
     def solve(self, x, grams, y, weights):
@@ -77,9 +84,9 @@ class LogisticHead(keras.Layer):
             import scipy.sparse
 
             columns = np.unique(grams.indices)
-            scaled = np.sqrt(NGRAM_SHARE) * grams[:, columns]
+            scaled = np.sqrt(self.ngram_share) * grams[:, columns]
             features = scipy.sparse.hstack([features, scaled], format="csr")
-        model = LogisticRegression(C=STRENGTH, max_iter=MOST_ITERATIONS)
+        model = LogisticRegression(C=self.strength, max_iter=MOST_ITERATIONS)
         model.fit(features, y, sample_weight=weights)
         dim = x.shape[1]
         self.kernel.assign(model.coef_[:, :dim].T)
@@ -93,7 +100,13 @@ class LogisticHead(keras.Layer):
         return (input_shape[0], self.units)
 
     def get_config(self):
-        return {**super().get_config(), "n_classes": self.n_classes, "ngrams": self.ngrams}
+        return {
+            **super().get_config(),
+            "n_classes": self.n_classes,
+            "ngrams": self.ngrams,
+            "strength": self.strength,
+            "ngram_share": self.ngram_share,
+        }
 
 
 def _unit_rows(x):

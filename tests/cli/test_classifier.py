@@ -161,6 +161,8 @@ NEW_LAST = [*ROWS, ("eggs", "new")]
         (table(ROWS), ("--seed", "a", *KAGGLE), "--seed: must be"),
         (table(ROWS), ("--delimiter", ";;", *KAGGLE), "--delimiter: must be one character"),
         (table(ROWS), ("--pooling", "sum", *KAGGLE), "--pooling: invalid choice: 'sum'"),
+        (table(ROWS), ("--ngrams", *KAGGLE), "--ngrams has a meaning with --logistic only"),
+        (table(ROWS), ("--logistic", "--epochs", "2", *KAGGLE), "--epochs has no meaning with"),
         (table(ROWS), ("--no-such-option",), "unrecognized arguments: --no-such-option"),
     ],
 )
@@ -175,6 +177,30 @@ def test_bad_input_is_one_line_and_writes_nothing(tmp_path, capsys, content, arg
     assert err.count("\n") == 1 and "Traceback" not in err
     assert out == ""
     assert [p.name for p in tmp_path.iterdir()] == ([] if content is None else ["data.csv"])
+
+
+def test_logistic_needs_scikit_learn_before_any_work(data, tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    status, out, err = run(capsys, data, *KAGGLE, "--logistic", "--output", tmp_path / "out")
+    assert (status, out) == (2, "")
+    assert "--logistic: " in err and 'pip install "keras_elmo[logistic]"' in err
+    assert err.count("\n") == 1
+
+
+def test_logistic_writes_the_same_files(data, tiny_directory, tmp_path, capsys):
+    status, out, _ = run(
+        *(capsys, data, *KAGGLE, "--logistic", "--ngrams", "--source", tiny_directory),
+        *("--test-fraction", "0.4", "--output", tmp_path / "out", "--plots", tmp_path / "plots"),
+    )
+    assert status == 0
+    assert "accuracy: " in out
+    assert [path.name for path in (tmp_path / "plots").iterdir()] == ["confusion.png"]
+    options = json.loads((tmp_path / "out" / "metrics.json").read_text())["options"]
+    assert (options["logistic"], options["ngrams"]) == (True, True)
+    loaded = TextClassifier.load(tmp_path / "out" / "model.keras")
+    assert loaded.predict_labels([text for _, text in ROWS[:6]], verbose=0).tolist() == [
+        label for label, _ in ROWS[:6]
+    ]
 
 
 def test_tab_is_a_delimiter(tmp_path, capsys):

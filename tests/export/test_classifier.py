@@ -114,6 +114,14 @@ def test_options_of_the_classifier_hold(make, options, tmp_path):
     assert_answer(received, classifier, TEXTS)
 
 
+@pytest.mark.parametrize("ngrams", [False, True])
+def test_a_logistic_head_is_exported_too(make_tiny_bilm, ngrams, tmp_path):
+    classifier = TextClassifier(make_tiny_bilm(), logistic=True, ngrams=ngrams)
+    classifier.fit(["free entry now", "ok lar", "no"], ["spam", "ham", "ham"], verbose=0)
+    received = exported(classifier, tmp_path / "m")["serving_default"](text=tf.constant(TEXTS))
+    assert_answer(received, classifier, TEXTS)
+
+
 def test_of_texts_only_there_is_one_signature(make, tmp_path):
     classifier = make(["a", "b"], inputs="text")
     assert set(exported(classifier, tmp_path / "m")) == {"serving_default"}

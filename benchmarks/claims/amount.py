@@ -1,0 +1,99 @@
+"""How much training data each kind of model needs, beside what scikit-learn needs."""
+
+import contextlib
+
+import keras
+import numpy as np
+
+import keras_elmo
+from claims.baselines import tags_by_hand_features, tf_idf
+from claims.data import TEXTS, TITLES
+from keras_elmo.tasks.classifier import LEARNING_RATE
+
+MOST_BYTES = 8 << 30
+SOLVED = {
+    "`TextClassifier(logistic=True, ngrams=True)`": {"logistic": True, "ngrams": True},
+    "`TextClassifier(logistic=True)`": {"logistic": True},
+}
+TRAINED, TAGGER = "`TextClassifier()`", "`Tagger()`"
+WORDS, FEATURES = "TF-IDF, no biLM", "hand features, no biLM"
+
+
+def amount(study, key):
+    """Scores by number of training examples: a table a measure, a row a number."""
+    fit = _fit_texts if key in TEXTS else _fit_tokens
+    tables = {}
+    for number in study.sizes.amounts:
+        task = study.task(key)
+        everything = number is None or number >= len(task.train.inputs)
+        name = f"all {len(task.train.inputs):,}" if everything else f"{number:,}"
+        for column, scores in fit(study, task, None if everything else number):
+            for measure, score in scores.items():
+                rows = tables.setdefault(f"{TITLES[key]}, {measure}", {})
+                rows.setdefault(name, {}).setdefault(column, []).append(score)
+    return tables
+
+
+def _fit_texts(study, task, number):
+    """Yields column and scores, of every draw of training texts."""
+    for seed in _draws(study, task, number):
+        examples = task.train.take(task.train.draw(number, seed))
+        # With all texts, what is solved is the same for every seed.
+        if number is not None or seed == 0:
+            for column, options in SOLVED.items():
+                yield column, _classify(study, task, examples, seed, options, epochs=1)
+        yield TRAINED, _classify(study, task, examples, seed, {}, _epochs(study, task, number))
+        if number is not None or seed == 0:
+            found = tf_idf().fit(*examples).predict(task.test.inputs)
+            yield WORDS, task.scores(found.tolist())
+
+
+def _fit_tokens(study, task, number):
+    """Yields column and scores, of every draw of training sentences; of all, of one seed."""
+    for seed in _draws(study, task, number)[: None if number else 1]:
+        examples = task.train.take(task.train.draw(number, seed))
+        yield TAGGER, _tag(study, task, examples, seed, _epochs(study, task, number))
+        yield FEATURES, task.scores(tags_by_hand_features(examples, task.test))
+
+
+def _draws(study, task, number):
+    few_messages = task.key == "sms" and number is not None
+    return range(study.sizes.sms_draws) if few_messages else study.seeds
+
+
+def _epochs(study, task, number):
+    if number is not None and number <= study.sizes.few:
+        return study.sizes.few_epochs
+    return study.sizes.all_text_epochs if task.key in TEXTS else study.sizes.all_tag_epochs
+
+
+def _classify(study, task, examples, seed, options, epochs):
+    keras.utils.set_random_seed(seed)
+    model = keras_elmo.TextClassifier(study.bilm, **options)
+    # As `fit` compiles it, but eager: each new graph of the biLM would take longer than training.
+    optimizer = keras.optimizers.Adam(LEARNING_RATE)
+    model.compile(optimizer, "binary_crossentropy", metrics=["accuracy"], run_eagerly=True)
+    with _cached(study, task, model):
+        model.fit(*examples, epochs=epochs, feature_cache=False, verbose=0)
+        found = model.predict_labels(task.test.inputs, verbose=0)
+    return task.scores(found.tolist())
+
+
+def _tag(study, task, examples, seed, epochs):
+    keras.utils.set_random_seed(seed)
+    classes = np.unique([label for row in task.train.labels for label in row]).tolist()
+    model = keras_elmo.Tagger(study.bilm, classes=classes)
+    with _cached(study, task, model):
+        model.fit(*examples, epochs=epochs, feature_cache=False, verbose=0)
+        found = model.predict_labels(task.test.inputs, verbose=0)
+    return task.scores(found)
+
+
+@contextlib.contextmanager
+def _cached(study, task, model):
+    """The biLM has run once for each example of the task, for all models."""
+    place = study.scratch / task.key
+    with keras_elmo.FeatureCache(model, place, dtype="float16", most_bytes=MOST_BYTES) as cache:
+        cache.add(task.train.inputs)
+        cache.add(task.test.inputs)
+        yield
