@@ -2,7 +2,6 @@
 
 import dataclasses
 import errno
-import glob
 import hashlib
 import itertools
 import json
@@ -16,6 +15,12 @@ from keras_elmo.bilm import BiLM, BiLMConfig
 from keras_elmo.cli.errors import UserError
 from keras_elmo.cli.output import check_output, remove_scratch
 from keras_elmo.cli.plots import PERPLEXITY, PerplexityPicture, check_plots
+from keras_elmo.cli.pretraining_checks import (
+    check_source_stays,
+    check_use,
+    find_held_out,
+    find_texts,
+)
 from keras_elmo.cli.progress import print_plan, show_training
 from keras_elmo.cli.signals import ended_by_interrupt
 from keras_elmo.pretraining.checkpoint import Checkpoints
@@ -30,7 +35,7 @@ from keras_elmo.pretraining.initialization import initialize, load_source
 from keras_elmo.pretraining.language_model import BidirectionalLanguageModel
 from keras_elmo.pretraining.log import NAME as LOG
 from keras_elmo.pretraining.machines import is_first, make_strategy
-from keras_elmo.pretraining.options import OPTIMIZERS, TrainingOptions
+from keras_elmo.pretraining.options import TrainingOptions
 from keras_elmo.pretraining.run import CHECKPOINTS, LAST, Run, RunOptions
 from keras_elmo.pretraining.softmax import make_softmax
 from keras_elmo.pretraining.trainer import Trainer
@@ -121,11 +126,11 @@ class _Corpus:
 
 def _prepare(args, strategy):
     """Everything that can be wrong is found here, before the first step."""
-    _check_use(args)
-    paths = _find(args.text)
-    held_out_paths = _find_held_out(args, paths)
+    check_use(args)
+    paths = find_texts(args.text)
+    held_out_paths = find_held_out(args, paths)
     check_output(args.output, args.overwrite, OUTPUT_FILES, args.resume)
-    _check_source_stays(args)
+    check_source_stays(args)
     first = is_first(strategy)
     say = print if first else _say_nothing
     if first:
@@ -159,71 +164,8 @@ def _prepare(args, strategy):
     return run, corpus
 
 
-def _check_use(args):
-    """Options that would have no effect are a misunderstanding, and so are errors."""
-    schedule = args.schedule or OPTIMIZERS[args.optimizer][1]
-    uses = (
-        ("--held-out-sentences", args.held_out_sentences, args.held_out, "--held-out"),
-        ("--patience", args.patience, args.held_out, "--held-out"),
-        ("--init-vocabulary", args.init_vocabulary, args.init_from, "--init-from"),
-        ("--vocabulary-size", args.vocabulary_size, not args.vocabulary, "no --vocabulary"),
-        ("--reset-rate", args.reset_rate, args.resets == "random", "--resets random"),
-        ("--warmup-steps", args.warmup_steps, schedule == "cosine", "--schedule cosine"),
-        ("--final-rate", args.final_rate, schedule == "cosine", "--schedule cosine"),
-        ("--weight-decay", args.weight_decay, args.optimizer == "adamw", "--optimizer adamw"),
-    )
-    for option, value, useful, needed in uses:
-        if value is not None and not useful:
-            raise UserError(
-                f"{option} has a meaning with {needed} only; give that, or leave it out"
-            )
-    _check_tensorboard(args.tensorboard)
-
-
-def _check_tensorboard(place):
-    """The first part of the path that exists must be a directory to write in."""
-    while place and not os.path.exists(place):
-        place = os.path.dirname(place) or "."
-    if place and not (os.path.isdir(place) and os.access(place, os.W_OK)):
-        raise UserError(f"--tensorboard: {place} is no directory that can be written in; give one")
-
-
 def _say_nothing(*args, **kwargs):
     """`print` of the machines that do not report."""
-
-
-def _find(patterns):
-    paths = []
-    for pattern in patterns:
-        found = sorted(glob.glob(pattern)) or [pattern]
-        for path in found:
-            if not os.path.isfile(path):
-                what = "is a directory" if os.path.isdir(path) else "no such file"
-                raise UserError(f"{path}: {what}; give text files, one sentence a line")
-            if not os.access(path, os.R_OK):
-                raise UserError(f"{path}: cannot be read; check its permissions")
-        paths.extend(path for path in found if path not in paths)
-    return paths
-
-
-def _find_held_out(args, paths):
-    if args.held_out is None:
-        return []
-    found = _find([args.held_out])
-    for path in found:
-        if any(os.path.samefile(path, other) for other in paths):
-            raise UserError(f"--held-out: {path} is among the training files; give other text")
-    return found
-
-
-def _check_source_stays(args):
-    source, output = args.init_from, args.output
-    both = source and os.path.isdir(source) and os.path.isdir(output)
-    if both and os.path.samefile(source, output) and not args.resume:
-        raise UserError(
-            f"--init-from and --output are the same directory, {output}, whose model would be "
-            "replaced; give another --output"
-        )
 
 
 def _load_source(args):
