@@ -7,8 +7,8 @@ import pytest
 
 PACKAGE = Path(__file__).resolve().parents[1] / "keras_elmo"
 
-BOTTOM = {"text", "layers", "presets", "datasets", "checks"}
-TO_BILM = BOTTOM - {"datasets", "checks"} | {"bilm"}
+BOTTOM = {"text", "layers", "presets", "datasets", "checks", "whole"}
+TO_BILM = BOTTOM - {"datasets", "checks", "whole"} | {"bilm"}
 TO_PRETRAINING = TO_BILM | {"pretraining"}
 TO_EMBEDDING = TO_BILM | {"sources", "inputs", "outputs", "mixes", "checks", "embedding"}
 TO_EMBEDDER = TO_EMBEDDING | {"embedder"}
@@ -19,6 +19,7 @@ MAY_IMPORT = {
     "presets": set(),
     "datasets": set(),
     "checks": set(),
+    "whole": set(),
     "bilm": TO_BILM - {"bilm"},
     "sources": TO_BILM,
     "pretraining": TO_BILM,
@@ -29,7 +30,7 @@ MAY_IMPORT = {
     "embedder": TO_EMBEDDING,
     "corpora": TO_EMBEDDER,
     "spark": TO_EMBEDDER,
-    "export": TO_EMBEDDING,
+    "export": TO_EMBEDDING | {"whole"},
     "glove": {"text", "checks"},
     "plots": TO_PRETRAINING,
     "projector": set(),
@@ -37,7 +38,7 @@ MAY_IMPORT = {
     "language_model": TO_PRETRAINING | {"inputs", "checks"},
     "__init__": TO_TASKS | {"corpora", "pretraining", "language_model", "projector"},
     "cli": TO_TASKS
-    | {"corpora", "pretraining", "language_model", "plots", "projector", "__init__"},
+    | {"corpora", "pretraining", "language_model", "plots", "projector", "whole", "__init__"},
 }
 FILES = {"h5py", "io", "json", "os", "pathlib", "shutil", "tempfile", "zipfile"}
 FORBIDDEN_OUTSIDE = {"text": {"keras", "tf_keras"}, "layers": FILES}

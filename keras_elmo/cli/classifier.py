@@ -12,7 +12,7 @@ from keras_elmo import __version__
 from keras_elmo.cli import arguments
 from keras_elmo.cli.errors import UserError
 from keras_elmo.cli.evaluation import Evaluation
-from keras_elmo.cli.output import check_output, output_directory
+from keras_elmo.cli.output import check_output
 from keras_elmo.cli.plots import (
     OF_TRAINING,
     add_plots,
@@ -25,6 +25,7 @@ from keras_elmo.cli.table import Table, read_table
 from keras_elmo.datasets import load_sms_sample
 from keras_elmo.tasks import MixHistory, TextClassifier
 from keras_elmo.tasks.logistic_head import check_scikit_learn
+from keras_elmo.whole import whole_directory
 
 TEXT_COLUMN, LABEL_COLUMN, ENCODING = "text", "label", "utf-8"
 FILES = MODEL_FILE, MISTAKES_FILE, METRICS_FILE = "model.keras", "mistakes.tsv", "metrics.json"
@@ -320,7 +321,7 @@ def _metrics(args, evaluation, positive, seconds, n_train):
 def _write(args, classifier, evaluation, metrics, table, test):
     check_output(args.output, args.overwrite, FILES)
     try:
-        with output_directory(args.output) as directory:
+        with whole_directory(args.output) as directory:
             classifier.save(directory / MODEL_FILE)
             _write_mistakes(directory / MISTAKES_FILE, evaluation, table, test)
             text = json.dumps(metrics, indent=2, ensure_ascii=False) + "\n"

@@ -1,6 +1,5 @@
-"""Output directories that appear complete or not at all."""
+"""Where the output of a command may go."""
 
-import contextlib
 import os
 import shutil
 import tempfile
@@ -12,7 +11,7 @@ SCRATCH = ".writing-"
 
 
 def check_output(directory, overwrite, files, goes_on=False):
-    """Raises a UserError where `output_directory` could not or should not put the directory.
+    """Raises a UserError where an output could not or should not be written.
 
     Args:
         directory: where to.
@@ -49,41 +48,3 @@ def remove_scratch(directory):
     """Removes what killed processes left of the files that they wrote into a directory."""
     for entry in Path(directory).glob(f"{SCRATCH}*"):
         shutil.rmtree(entry, ignore_errors=True)
-
-
-@contextlib.contextmanager
-def output_directory(directory):
-    """Gives a new directory to write into, which takes the place of `directory` at the end.
-
-    If the block raises, `directory` is left as it was and nothing else stays behind.
-    """
-    path = Path(directory).absolute()
-    path.parent.mkdir(parents=True, exist_ok=True)
-    stage = Path(tempfile.mkdtemp(prefix=f".{path.name}-", dir=path.parent))
-    try:
-        yield stage
-        stage.chmod(0o777 & ~_umask())
-        _replace(stage, path)
-    finally:
-        shutil.rmtree(stage, ignore_errors=True)
-
-
-def _replace(stage, path):
-    if not path.exists():
-        os.replace(stage, path)
-        return
-    old = Path(tempfile.mkdtemp(prefix=f".{path.name}-old-", dir=path.parent)) / path.name
-    os.replace(path, old)
-    try:
-        os.replace(stage, path)
-    except OSError:
-        os.replace(old, path)
-        raise
-    finally:
-        shutil.rmtree(old.parent, ignore_errors=True)
-
-
-def _umask():
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask

@@ -108,8 +108,9 @@ def training_figures(history, evaluation, loss_unit):
     confusion = {CONFUSION: plots.confusion(evaluation.confusion, evaluation.classes)}
     if history is None:
         return confusion
-    return confusion | {
+    return {
         LEARNING: plots.learning_curves(history, loss_unit),
+        **confusion,
         WEIGHTS: plots.layer_weights(
             history.layer_weights, gamma=history.gamma, steps=history.steps
         ),

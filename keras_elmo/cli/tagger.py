@@ -14,7 +14,7 @@ from keras_elmo import __version__
 from keras_elmo.cli import arguments
 from keras_elmo.cli.errors import UserError
 from keras_elmo.cli.evaluation import Evaluation
-from keras_elmo.cli.output import check_output, output_directory
+from keras_elmo.cli.output import check_output
 from keras_elmo.cli.plots import (
     OF_TRAINING,
     add_plots,
@@ -33,6 +33,7 @@ from keras_elmo.tasks import (
     score_spans_by_type,
 )
 from keras_elmo.tasks.spans import are_span_labels
+from keras_elmo.whole import whole_directory
 
 FILES = MODEL_FILE, MISTAKES_FILE, METRICS_FILE = "model.keras", "mistakes.tsv", "metrics.json"
 MOST_CLASSES = 500
@@ -308,7 +309,7 @@ def _span_text(scores):
 def _write(args, tagger, evaluation, metrics, test):
     check_output(args.output, args.overwrite, FILES)
     try:
-        with output_directory(args.output) as directory:
+        with whole_directory(args.output) as directory:
             tagger.save(directory / MODEL_FILE)
             _write_mistakes(directory / MISTAKES_FILE, evaluation, test)
             text = json.dumps(metrics, indent=2, ensure_ascii=False) + "\n"

@@ -1,13 +1,12 @@
-"""A SavedModel in a directory that appears complete or not at all."""
+"""A SavedModel, whole or not at all, where it harms nothing else."""
 
-import contextlib
 import os
-import tempfile
 from pathlib import Path
 
 import tensorflow as tf
 
 from keras_elmo.checks import check_flag
+from keras_elmo.whole import whole_directory
 
 TEXT = tf.TensorSpec((None,), tf.string, name="text")
 TOKENS = tf.TensorSpec((None, None), tf.string, name="tokens")
@@ -29,7 +28,9 @@ def graph_of(function, *signature):
     return tf.function(function, input_signature=signature, autograph=False)
 
 
-def write_saved_model(directory, signatures, variables, overwrite=False, call=None, notes=None):
+def write_saved_model(
+    directory, signatures, variables, overwrite=False, call=None, notes=None, tables=()
+):
     """Writes functions and the variables that they use.
 
     Args:
@@ -41,14 +42,15 @@ def write_saved_model(directory, signatures, variables, overwrite=False, call=No
         call: tf.function that the loaded object itself is, or None. Then the object has the
             attributes that `hub.KerasLayer` asks for, empty: there is nothing to train.
         notes: dict of further names in the checkpoint to str, or None.
+        tables: lookup tables that the functions use.
 
     Raises:
         FileExistsError: `directory` is not empty and `overwrite` is False, or it is no SavedModel.
     """
-    with whole_directory(directory, overwrite) as path:
+    with whole_directory(check_place(directory, overwrite)) as path:
         used = _used(signatures.values(), variables)
         used |= {name: tf.Variable(note, trainable=False) for name, note in (notes or {}).items()}
-        root = tf.train.Checkpoint(state=used)
+        root = tf.train.Checkpoint(state=used, tables=list(tables))
         if call is not None:
             root = tf.train.Checkpoint(
                 state=used, variables=[], trainable_variables=[], regularization_losses=[]
@@ -69,33 +71,6 @@ def _used(functions, variables):
         if id(variable.value.handle) in captured:
             found.setdefault(id(variable.value), (name, variable.value))
     return dict(found.values())
-
-
-@contextlib.contextmanager
-def whole_directory(directory, overwrite):
-    """Gives a path to write a directory at, which takes the place of `directory` at the end.
-
-    If the block raises, `directory` is left as it was and nothing else stays behind.
-    """
-    path = check_place(directory, overwrite)
-    parent = next(ancestor for ancestor in path.parents if ancestor.exists())
-    with tempfile.TemporaryDirectory(prefix=f".{path.name}-", dir=parent) as scratch:
-        new = Path(scratch) / "new"
-        yield new
-        path.parent.mkdir(parents=True, exist_ok=True)
-        _replace(new, path, Path(scratch) / "old")
-
-
-def _replace(new, path, old):
-    if not path.exists():
-        os.replace(new, path)
-        return
-    os.replace(path, old)
-    try:
-        os.replace(new, path)
-    except OSError:
-        os.replace(old, path)
-        raise
 
 
 def check_place(directory, overwrite):

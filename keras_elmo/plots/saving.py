@@ -26,15 +26,12 @@ def save(figure, path):
     form = format_of(path)
     import matplotlib
 
-    handle, temporary = tempfile.mkstemp(prefix=f".{path.name}-", dir=path.parent)
-    try:
-        with os.fdopen(handle, "wb") as file, matplotlib.rc_context({"svg.hashsalt": HASH_SALT}):
-            figure.savefig(file, format=form, dpi=DPI, metadata=METADATA[form])
-        os.chmod(temporary, 0o666 & ~_umask())
-        os.replace(temporary, path)
-    except BaseException:
-        os.unlink(temporary)
-        raise
+    options = {"svg.hashsalt": HASH_SALT}
+    with tempfile.TemporaryDirectory(prefix=f".{path.name}-", dir=path.parent) as scratch:
+        whole = Path(scratch) / path.name
+        with matplotlib.rc_context(options):
+            figure.savefig(whole, format=form, dpi=DPI, metadata=METADATA[form])
+        os.replace(whole, path)
 
 
 def format_of(path):
@@ -44,9 +41,3 @@ def format_of(path):
         endings = " or ".join(f".{name}" for name in FORMATS)
         raise ValueError(f"`path` must end in {endings}. Received: {os.fspath(path)!r}.")
     return form
-
-
-def _umask():
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask

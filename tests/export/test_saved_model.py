@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from keras_elmo.export.saved_model import TEXT, graph_of, whole_directory, write_saved_model
+from keras_elmo.export.saved_model import TEXT, check_place, graph_of, write_saved_model
 
 
 @pytest.fixture
@@ -64,31 +64,28 @@ def test_other_files_are_never_replaced(names, overwrite, tmp_path):
     for name in names:
         (tmp_path / "m").mkdir(exist_ok=True)
         (tmp_path / "m" / name).write_text("mine")
-    with (
-        pytest.raises(FileExistsError, match=f"or a SavedModel to replace.*{names[-1]}"),
-        whole_directory(tmp_path / "m", overwrite),
-    ):
-        pass
+    with pytest.raises(FileExistsError, match=f"or a SavedModel to replace.*{names[-1]}"):
+        check_place(tmp_path / "m", overwrite)
     assert sorted(os.listdir(tmp_path / "m")) == sorted(names)
 
 
 def test_neither_a_file_nor_the_current_directory_is_replaced(tmp_path, monkeypatch):
     (tmp_path / "file").write_text("mine")
     with pytest.raises(FileExistsError, match="Received: .*file, a file"):
-        whole_directory(tmp_path / "file", True).__enter__()
+        check_place(tmp_path / "file", True)
     (tmp_path / "here").mkdir()
     monkeypatch.chdir(tmp_path / "here")
     with pytest.raises(FileExistsError, match="the current directory"):
-        whole_directory(".", True).__enter__()
+        check_place(".", True)
     with pytest.raises(TypeError, match="`overwrite` must be True or False"):
-        whole_directory(tmp_path / "new", "onnx").__enter__()
+        check_place(tmp_path / "new", "onnx")
 
 
 def test_after_a_failure_there_is_what_was_there(doubled, tmp_path, monkeypatch):
     write_saved_model(tmp_path / "m", *_listed(doubled))
 
     def fail(root, path, signatures):
-        os.makedirs(path)
+        os.makedirs(path, exist_ok=True)
         with open(os.path.join(path, "saved_model.pb"), "w"):
             raise OSError("disk full")
 

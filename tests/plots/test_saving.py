@@ -38,7 +38,7 @@ def test_an_earlier_file_is_replaced_and_readable(figure, tmp_path):
 
 def test_a_fault_leaves_the_earlier_file(figure, tmp_path, monkeypatch):
     def fail(self, file, **kwargs):
-        file.write(b"half")
+        file.write_bytes(b"half")
         raise OSError("no space")
 
     (tmp_path / "a.png").write_bytes(b"old")
