@@ -1,6 +1,6 @@
 """What Peters et al. 2018 claim for ELMo, measured with this package's biLM and data.
 
-    python3 benchmarks/paper_claims.py --data FOLDER --json claims.json --markdown docs/paper_claims.md
+    python3 benchmarks/paper_claims.py --data FOLDER --json claims.json --markdown claims.md
 
 mix: learned layer weights, equal ones, one layer alone. place: ELMo at the input of a tagger's
 LSTM, at its output, at both. glove: with and without GloVe. amount: scores by number of training

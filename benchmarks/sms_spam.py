@@ -18,10 +18,8 @@ import time
 from pathlib import Path
 
 import pandas as pd
-from sklearn.feature_extraction.text import TfidfVectorizer
-from sklearn.linear_model import LogisticRegression
+from claims.baselines import tf_idf
 from sklearn.metrics import accuracy_score, f1_score
-from sklearn.pipeline import make_pipeline, make_union
 
 EXAMPLE = Path(__file__).parents[1] / "examples" / "spam_classifier.py"
 COMMAND = [sys.executable, "-m", "keras_elmo_train", "classifier"]
@@ -55,14 +53,7 @@ def run_tf_idf(data, seed, options):
     table = pd.read_csv(data, encoding="latin-1")
     texts, labels = table["v2"], table["v1"]
     n_train = int(len(texts) * 0.8)
-    model = make_pipeline(
-        make_union(
-            TfidfVectorizer(ngram_range=(1, 2), sublinear_tf=True),
-            TfidfVectorizer(analyzer="char_wb", ngram_range=(2, 5), sublinear_tf=True),
-        ),
-        LogisticRegression(C=10, class_weight="balanced", max_iter=1000),
-    )
-    model.fit(texts[:n_train], labels[:n_train])
+    model = tf_idf().fit(texts[:n_train], labels[:n_train])
     true, found = labels[n_train:], model.predict(texts[n_train:])
     return accuracy_score(true, found), f1_score(true, found, pos_label="spam")
 

@@ -73,7 +73,7 @@ def _checked_vectors(vectors):
     if not is_right or not np.isfinite(vectors).all():
         raise ValueError(
             "`vectors` must be finite numbers (n, D), at least one vector. Received: dtype "
-            f"{vectors.dtype}, shape {vectors.shape}."
+            f"{vectors.dtype}, shape {vectors.shape}; give them without NaN and infinity."
         )
     return vectors
 

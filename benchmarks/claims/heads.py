@@ -27,13 +27,12 @@ class Found(NamedTuple):
     mixes: list
 
 
-def fit_texts(layers, task, rows, seed, epochs, mix):
+def fit_texts(layers, task, seed, epochs, mix):
     """The tutorial's head: mix, mean over tokens, standardise, Dense(256), softmax; Adam.
 
     Args:
         layers: Layers of the task.
         task: Task.
-        rows: numbers of the training examples to use.
         seed: int.
         epochs: int.
         mix: dict of arguments of `ScalarMix`.
@@ -44,11 +43,10 @@ def fit_texts(layers, task, rows, seed, epochs, mix):
     keras.utils.set_random_seed(seed)
     classes, targets = np.unique(task.train.labels, return_inverse=True)
     mixing, scale = ScalarMix(**mix), Standardize()
-    known = layers.train[rows]
-    scale.adapt([mixing(known)[:, 0]])
+    scale.adapt([mixing(layers.train)[:, 0]])
     model = keras.Sequential(
         [
-            keras.Input(known.shape[1:]),
+            keras.Input(layers.train.shape[1:]),
             mixing,
             keras.layers.Flatten(),
             scale,
@@ -57,7 +55,7 @@ def fit_texts(layers, task, rows, seed, epochs, mix):
         ]
     )
     model.compile("adam", "sparse_categorical_crossentropy")
-    model.fit(known, targets[rows], TEXT_BATCH, epochs, verbose=0)
+    model.fit(layers.train, targets, TEXT_BATCH, epochs, verbose=0)
     best = model.predict(layers.test, TEST_BATCH, verbose=0).argmax(axis=1)
     return Found(classes[best].tolist(), [_told(mixing)])
 

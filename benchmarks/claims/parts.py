@@ -3,13 +3,12 @@
 What it gives is a dict of table to row to column to a list of numbers.
 """
 
-import keras
 import numpy as np
 
-import keras_elmo
 from claims import amount, probes
 from claims.data import TITLES, TOKENS
-from claims.heads import TokenModel, Tokens, fit_texts, fit_tokens, mixes_of
+from claims.heads import fit_texts
+from claims.taggers import fit_tagger
 
 SCORES, WEIGHTS = "scores", "weights"
 PLACES = {  # what stands at the LSTM's input, and beside its output
@@ -94,61 +93,34 @@ def _linear(study, key, seed, options):
     """Score and mixes of the head of the text tasks, or of a linear head over tokens."""
 
     def fit():
-        task, known, sizes = study.task(key), study.layers(key), study.sizes
-        if key not in TOKENS:
-            rows = np.arange(len(task.train.inputs))
-            found = fit_texts(known, task, rows, seed, sizes.text_epochs, options)
-            return _main_score(task, found.labels), found.mixes
-        shape = {"at_input": ("elmo",), "mix": options}
-        return _fit_tagger(study, key, seed, sizes.tag_sentences, sizes.tag_epochs, shape)
+        task, sizes = study.task(key), study.sizes
+        if key in TOKENS:
+            shape = {"at_input": ("elmo",), "mix": options}
+            found = fit_tagger(study, key, seed, sizes.tag_sentences, sizes.tag_epochs, shape)
+        else:
+            found = fit_texts(study.layers(key), task, seed, sizes.text_epochs, options)
+        return _main_score(task, found.labels), found.mixes
 
     return study.once(("linear", key, seed, repr(_without_zeros(options))), fit)
 
 
 def _placed_table(study, key, places):
-    sizes, columns = study.sizes, {}
-    for name, (at_input, at_output) in places.items():
-        shape = {"at_input": at_input, "at_output": at_output, "units": UNITS}
-        columns[name] = [
-            study.once(
-                ("placed", key, seed, at_input, at_output),
-                lambda seed=seed, shape=shape: _fit_tagger(
-                    study, key, seed, sizes.placed_sentences, sizes.placed_epochs, shape
-                ),
-            )[0]
-            for seed in study.seeds
-        ]
+    columns = {
+        name: [_placed(study, key, seed, *where) for seed in study.seeds]
+        for name, where in places.items()
+    }
     return {SCORES: {_row(study, key): columns}}
 
 
-def _fit_tagger(study, key, seed, number, epochs, shape):
-    """Score and mixes of a TokenModel, trained on `number` random sentences."""
-    task = study.task(key)
-    classes = sorted({label for row in task.train.labels for label in row})
-    rows = task.train.draw(number, seed)
-    parts = [
-        _tokens(study, known, examples, classes)
-        for known, examples in (
-            ([study.layers(key).train[row] for row in rows], task.train.take(rows)),
-            (study.layers(key).test, task.test),
-        )
-    ]
-    keras.utils.set_random_seed(seed)
-    model = TokenModel(len(classes), **shape)
-    found = fit_tokens(model, *parts, seed, epochs)
-    labels = [[classes[number] for number in row] for row in found]
-    return _main_score(task, labels), mixes_of(model)
+def _placed(study, key, seed, at_input, at_output):
+    """Score of a tagger with an LSTM."""
 
+    def fit():
+        shape = {"at_input": at_input, "at_output": at_output, "units": UNITS}
+        sizes = study.sizes.placed_sentences, study.sizes.placed_epochs
+        return _main_score(study.task(key), fit_tagger(study, key, seed, *sizes, shape).labels)
 
-def _tokens(study, known, examples, classes):
-    words = sorted({word for sentence in examples.inputs for word in sentence})
-    layer = keras_elmo.GloVeEmbedding(study.glove())
-    vectors = dict(zip(words, layer([words]).numpy()[0], strict=True))
-    number = {label: index for index, label in enumerate(classes)}
-    beside = [np.stack([vectors[word] for word in sentence]) for sentence in examples.inputs]
-    # A label that training lacks counts as wrong, whatever the number.
-    targets = [np.array([number.get(label, 0) for label in row]) for row in examples.labels]
-    return Tokens(known, beside, targets)
+    return study.once(("placed", key, seed, at_input, at_output), fit)
 
 
 def _main_score(task, labels):

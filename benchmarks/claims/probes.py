@@ -1,4 +1,4 @@
-"""What each layer holds of syntax and of word sense: linear probes, as in `benchmarks/probes.py`."""
+"""What each layer holds of syntax and of word sense, by the probes of `benchmarks/probing`."""
 
 import numpy as np
 from probing import linear

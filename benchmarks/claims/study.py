@@ -20,9 +20,9 @@ class Sizes(NamedTuple):
         placed_epochs: of these taggers.
         amounts: numbers of training examples; None means all.
         few: up to how many examples count as few.
-        few_epochs: of the classes' own heads with few examples.
+        few_epochs: of `TextClassifier` and of taggers with few examples.
         all_text_epochs: of `TextClassifier` with more.
-        all_tag_epochs: of `Tagger` with more.
+        all_tag_epochs: of taggers with more.
         sms_draws: how many draws of few messages.
         probe_tokens: training tokens of the part-of-speech probes.
         probe_uses: share of the training uses of the word-sense probes.
@@ -37,7 +37,7 @@ class Sizes(NamedTuple):
     few: int = 500
     few_epochs: int = 20
     all_text_epochs: int = 1
-    all_tag_epochs: int = 3
+    all_tag_epochs: int = 6
     sms_draws: int = 5
     probe_tokens: int = 10_000
     probe_uses: float = 0.75

@@ -146,7 +146,7 @@ class BiLMConfig:
         except (ValueError, RecursionError) as error:
             raise ValueError(
                 f"{source} must be a JSON file of options. Received content that is not JSON "
-                f"({error}). Give the options file first, then the weights."
+                f"({error}). Give the model's options file; in a pair it comes first."
             ) from None
         return cls.from_options(options, source)
 

@@ -61,8 +61,8 @@ def _readable(source):
     except (OSError, RuntimeError, LookupError, TypeError, ValueError, OverflowError) as error:
         raise ValueError(
             f"{source} must be a complete HDF5 file of biLM weights. Received a file that h5py "
-            f"cannot read ({_first_line(error)}). Download or copy it again, and give the options "
-            "file first, then the weights."
+            f"cannot read ({_first_line(error)}). Download or copy it again; in a pair the options "
+            "file comes first."
         ) from None
 
 

@@ -102,7 +102,9 @@ def _add_model_options(group):
         "--filters", filters, "character convolutions, width:count",
         type=_filters, metavar="W:N,...",
     )  # fmt: skip
-    add("--n-highway", config.n_highway, "highway layers", type=int, metavar="N")
+    add(
+        "--n-highway", config.n_highway, "highway layers", type=arguments.count, metavar="N"
+    )  # fmt: skip
     add("--activation", config.activation, "of the convolutions", choices=ACTIVATIONS)
     add(
         "--clip", config.cell_clip, "bound of the cells' and the projections' values",
@@ -175,7 +177,10 @@ def _add_run_options(group):
     count = {"type": arguments.positive_int, "metavar": "N"}
     defaults = RunOptions
     add("--dry-run", action="store_true", help="print the plan, time a few steps and end")
-    add("--evaluate-every", **count, default=defaults.evaluate_every, help="steps")
+    add(
+        "--evaluate-every", **count,
+        help=f"steps (default: those of an epoch, at most {defaults.evaluate_every})",
+    )  # fmt: skip
     add(
         "--patience", **count,
         help="end after N evaluations without a better combined perplexity (default: never)",

@@ -2,7 +2,7 @@
 
 import os
 
-from keras_elmo.cli.errors import UserError
+from keras_elmo.cli.errors import UserError, reason
 from keras_elmo.presets.modules import module_directory
 from keras_elmo.sources.conversion import TOLERANCE, convert
 from keras_elmo.sources.hub_module import HubModule
@@ -48,7 +48,7 @@ def run(args):
     try:
         found.bilm.save(args.directory, args.dtype)
     except (OSError, ValueError) as error:
-        raise UserError(f"DIR {args.directory} cannot be written: {error}") from None
+        raise UserError(f"DIR {args.directory} cannot be written: {reason(error)}") from None
     if not args.quiet:
         print("\n".join(_report(found, args.directory)))
     return 0

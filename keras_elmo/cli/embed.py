@@ -35,6 +35,7 @@ EPILOG = """examples:
   average  (t, D)       plain mean over all layers
   elmo     (t, D)       gamma * sum_j softmax(s)_j * h_j
   default  (D,)         mean of elmo over the tokens, 0 where there are none"""
+MIX_OPTIONS = {"scalars": "initial_scalars", "gamma": "initial_gamma"}
 
 
 def add_parser(subparsers):
@@ -106,7 +107,7 @@ def run(args):
 
 def _make_embedder(args):
     kwargs = {"tokenizer": args.tokenizer}
-    for option, name in (("scalars", "initial_scalars"), ("gamma", "initial_gamma")):
+    for option, name in MIX_OPTIONS.items():
         value = getattr(args, option)
         if value is not None:
             kwargs[name] = value
@@ -118,7 +119,14 @@ def _make_embedder(args):
     try:
         return make_embedder(args.model, args.layers, **kwargs)
     except (TypeError, ValueError, OSError) as error:
-        raise UserError(f"--model {args.model}: {error}") from None
+        raise UserError(_as_typed(args, str(error))) from None
+
+
+def _as_typed(args, message):
+    """A message with the options as they are called here, and the one that it is about first."""
+    for option, name in MIX_OPTIONS.items():
+        message = message.replace(f"`{name}`", f"--{option}").replace(f"{name}=", "")
+    return message if message.startswith("--") else f"--model {args.model}: {message}"
 
 
 def _show(args, corpus_run):

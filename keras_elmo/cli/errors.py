@@ -14,3 +14,8 @@ class UserError(Exception):
         super().__init__(" ".join(str(message).split()))
         self.prog = prog
         self.status = status
+
+
+def reason(error):
+    """What an OSError says without its number and the name of a file under way; else all of it."""
+    return getattr(error, "strerror", None) or error

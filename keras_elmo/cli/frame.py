@@ -43,8 +43,12 @@ class Command:
         """
         prog = self.prog
         try:
-            args = self._parser().parse_args(argv)
+            args, unknown = self._parser().parse_known_args(argv)
             prog = f"{prog} {args.command}"
+            if unknown:
+                raise UserError(
+                    f"unrecognized arguments: {' '.join(unknown)} (`{prog} --help` tells more)"
+                )
             status = args.run(args)
             sys.stdout.flush()
             return status

@@ -6,7 +6,7 @@ import tempfile
 from pathlib import Path
 
 from keras_elmo import plots
-from keras_elmo.cli.errors import UserError
+from keras_elmo.cli.errors import UserError, reason
 from keras_elmo.plots.drawing import check_matplotlib
 from keras_elmo.pretraining.log import NAME as LOG
 from keras_elmo.pretraining.log import read_log
@@ -93,7 +93,7 @@ def write_plots(args, figures):
             for path in paths.values():
                 os.replace(Path(stage) / path.name, path)
     except OSError as error:
-        raise UserError(f"--plots: {folder} cannot be written: {error}") from None
+        raise UserError(f"--plots: {folder} cannot be written: {reason(error)}") from None
     return f"drawn in {folder}: {', '.join(path.name for path in paths.values())}"
 
 

@@ -59,6 +59,17 @@ MODEL_DEFAULTS = BiLMConfig(
     activation="relu",
     tokenizer="words",
 )
+FLAGS = {
+    "--lstm-dim": ("lstm.dim", "lstm_dim"),
+    "--projection-dim": ("lstm.projection_dim", "projection_dim"),
+    "--n-layers": ("lstm.n_layers", "n_layers"),
+    "--char-dim": ("char_cnn.embedding.dim", "char_dim"),
+    "--filters": ("char_cnn.filters", "filters"),
+    "--n-highway": ("char_cnn.n_highway", "n_highway"),
+    "--activation": ("char_cnn.activation", "activation"),
+    "--clip": ("lstm.cell_clip", "lstm.proj_clip", "cell_clip", "proj_clip"),
+    "--no-skip-connections": ("lstm.use_skip_connections", "use_skip_connections"),
+}
 VOCABULARY_SIZE = 20_000
 NO_SPACE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 OUTPUT_FILES = (*MODEL_FILES, LOG, CHECKPOINTS, LAST)
@@ -90,7 +101,15 @@ def pretrain(args):
             "on with --resume"
         ) from None
     except (FloatingPointError, ValueError, TypeError) as error:
-        raise UserError(str(error)) from None
+        raise UserError(_with_flags(str(error))) from None
+
+
+def _with_flags(message):
+    """A message in which options of the biLM are called what they are on the command line."""
+    for flag, names in FLAGS.items():
+        for name in names:
+            message = message.replace(f"`{name}`", flag)
+    return message
 
 
 def _picture(args, run):
@@ -149,10 +168,9 @@ def _prepare(args, strategy):
     options = _training_options(args, corpus, strategy)
     stream = ShuffledLines(tuple(paths), corpus.counts.lines, args.seed)
     trainer = Trainer(model, options, stream, args.tokenizer, strategy)
-    run_fields = [field.name for field in dataclasses.fields(RunOptions)]
     run = Run(
         trainer,
-        RunOptions(**{name: getattr(args, name) for name in run_fields}),
+        _run_options(args, -(-corpus.counts.positions // trainer.positions_per_step)),
         held_out,
         corpus.counts.positions,
         _settings(args, model, options, paths, held_out_paths, strategy),
@@ -229,6 +247,8 @@ def _read_vocabulary(args):
         return None
     try:
         return Vocabulary.read(args.vocabulary)
+    except ValueError as error:
+        raise UserError(f"--vocabulary {args.vocabulary}: {error}") from None
     except OSError as error:
         raise UserError(
             f"--vocabulary {args.vocabulary}: {error.strerror}; give a file of one word a line"
@@ -292,6 +312,12 @@ def _training_options(args, corpus, strategy):
     given = {name: getattr(args, name) for name in names if name != "steps"}
     given = {name: value for name, value in given.items() if value is not None}
     return TrainingOptions(steps=max(1, steps), **given)
+
+
+def _run_options(args, steps_per_epoch):
+    given = {field.name: getattr(args, field.name) for field in dataclasses.fields(RunOptions)}
+    usual = min(steps_per_epoch, RunOptions.evaluate_every)
+    return RunOptions(**{**given, "evaluate_every": args.evaluate_every or usual})
 
 
 def _settings(args, model, options, paths, held_out_paths, strategy):

@@ -28,7 +28,8 @@ def print_plan(run, corpus):
         f"model: biLM {model.bilm.count_params():,} parameters, softmax ({model.softmax.kind}) "
         f"{model.softmax.count_params():,}\n"
         f"steps: {steps:,} of {step_size:,} positions{devices}, "
-        f"{steps * step_size / counts.positions:.2f} epochs of {counts.positions:,} positions"
+        f"{steps * step_size / counts.positions:.2f} epochs of {counts.positions:,} positions, "
+        f"{counts.positions / step_size:,.1f} steps each"
     )
     if seconds is not None:
         left = (steps - trainer.done) * seconds

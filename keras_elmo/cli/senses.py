@@ -10,7 +10,7 @@ from tqdm import tqdm
 
 from keras_elmo import plots
 from keras_elmo.cli import arguments
-from keras_elmo.cli.errors import UserError
+from keras_elmo.cli.errors import UserError, reason
 from keras_elmo.cli.lines import find_files, read_lines
 from keras_elmo.cli.plots import add_plots, check_plots, write_plots
 from keras_elmo.cli.reading import add_output
@@ -104,8 +104,8 @@ def run(args):
     places = list(itertools.islice(_places(args, embedder.layer.tokenizer, paths), args.most))
     if len(places) < 2:
         raise UserError(
-            f"--word {' '.join(args.word)}: {len(places)} places in the text, 2 at least are "
-            "needed. Give more text, or another word."
+            f"--word {' '.join(args.word)}: {len(places)} of the 2 places in the text that are "
+            "needed at least. Give more text, or another word."
         )
     vectors = _vectors(embedder, places)
     if args.plots is not None:
@@ -131,10 +131,16 @@ def _make_embedder(args):
     outputs = {"top": "top", "elmo": "elmo", 0: "word_emb"}
     output = outputs.get(args.layer, f"lstm_outputs{args.layer}")
     try:
-        layer = ELMoEmbedding(args.source, output=output, tokenizer=args.tokenizer, inputs="tokens")
+        source = ELMoEmbedding(args.source).source
     except (ValueError, TypeError, OSError) as error:
-        raise UserError(f"SOURCE {args.source}, --layer {args.layer}: {error}") from None
-    return Embedder(layer)
+        raise UserError(f"SOURCE {args.source}: {error}") from None
+    last = source.num_layers - 1
+    if isinstance(args.layer, int) and args.layer > last:
+        raise UserError(
+            f"--layer {args.layer}: the layers of {args.source} are 0 to {last}. Give one of "
+            "these, top or elmo."
+        )
+    return Embedder(ELMoEmbedding(source, output=output, tokenizer=args.tokenizer, inputs="tokens"))
 
 
 def _places(args, rule, paths):
@@ -184,7 +190,9 @@ def _write_projector(args, places, vectors):
     try:
         export_projector(args.projector, vectors, metadata, args.overwrite)
     except OSError as error:
-        raise UserError(f"--projector: {args.projector} cannot be written: {error}") from None
+        raise UserError(
+            f"--projector: {args.projector} cannot be written: {reason(error)}"
+        ) from None
 
 
 def _word(text):

@@ -124,9 +124,9 @@ def _column(path, names, wanted, option, delimiter):
         raise UserError(f"{path} has {len(found)} columns named {wanted!r}. Rename all but one.")
     unnamed = names.count("")
     known = ", ".join(name for name in names if name) + (f" ({unnamed} unnamed)" if unnamed else "")
-    hint = f"; is {delimiter!r} its --delimiter" if len(names) == 1 else ""
+    hint = f" If {delimiter!r} does not separate them, give --delimiter." if len(names) == 1 else ""
     raise UserError(
-        f"{path} has no column {wanted!r}. Its columns: {known:.300}{hint}. Choose by {option}."
+        f"{path} has no column {wanted!r}. Its columns: {known:.300}. Choose by {option}.{hint}"
     )
 
 

@@ -12,7 +12,7 @@ import tensorflow as tf
 
 from keras_elmo import __version__
 from keras_elmo.cli import arguments
-from keras_elmo.cli.errors import UserError
+from keras_elmo.cli.errors import UserError, reason
 from keras_elmo.cli.evaluation import Evaluation
 from keras_elmo.cli.output import check_output
 from keras_elmo.cli.plots import (
@@ -315,7 +315,7 @@ def _write(args, tagger, evaluation, metrics, test):
             text = json.dumps(metrics, indent=2, ensure_ascii=False) + "\n"
             (directory / METRICS_FILE).write_text(text, encoding="utf-8")
     except OSError as error:
-        raise UserError(f"--output: {args.output} cannot be written: {error}") from None
+        raise UserError(f"--output: {args.output} cannot be written: {reason(error)}") from None
     print(f"written to {Path(args.output)}: {', '.join(FILES)}")
 
 

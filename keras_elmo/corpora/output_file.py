@@ -20,8 +20,9 @@ def format_of(path, given=None):
     found = ENDINGS.get(Path(path).suffix.lower()) if given is None else given
     if found not in STORES:
         raise ValueError(
-            f"`output` must end in {', '.join(ENDINGS)}, or `format` be one of {FORMATS}. "
-            f"Received: output={os.fspath(path)!r}, format={given!r}."
+            f"The output must end in {', '.join(ENDINGS)}, or its format be given (`format`, "
+            f"`--format`), one of {', '.join(FORMATS)}. Received: {os.fspath(path)!r}, format "
+            f"{given!r}."
         )
     return found
 

@@ -3,5 +3,6 @@
 from keras_elmo.export.classifier import export_classifier
 from keras_elmo.export.hub import export_hub
 from keras_elmo.export.model import export_model
+from keras_elmo.export.tagger import export_tagger
 
-__all__ = ["export_classifier", "export_hub", "export_model"]
+__all__ = ["export_classifier", "export_hub", "export_model", "export_tagger"]

@@ -125,7 +125,8 @@ def _layer_of(model):
     error = ValueError if hasattr(model, "layers") or found else TypeError
     raise error(
         "`model` must be an ELMoEmbedding, a BiLM, or a Keras model with exactly one ELMoEmbedding "
-        f"among its layers. Received: {type(model).__name__} {what}. Give the layer itself."
+        f"among its layers. Received: {type(model).__name__} {what}. Give one of "
+        "these; of several layers, the layer itself."
     )
 
 

@@ -36,6 +36,9 @@ class GloVeEmbedding(keras.layers.Layer):
         inputs: tokens: string (batch, time), `""` at padding; RaggedTensor or list of lists
             (batch, None).
 
+    Attributes:
+        table: lookup table of words to rows of `vectors`.
+
     Returns:
         float32 (batch, time, dim); time is at least 1.
 
@@ -63,7 +66,7 @@ class GloVeEmbedding(keras.layers.Layer):
         self.fine_tune = check_flag("fine_tune", fine_tune)
         words, vectors = _words_and_vectors(source)
         self.words, self.dim = words, vectors.shape[1]
-        self._table = _row_numbers(words)
+        self.table = _row_numbers(words)
         self.vectors = self.add_weight(
             name="vectors",
             shape=(len(words) + _N_SPECIAL, self.dim),
@@ -90,9 +93,9 @@ class GloVeEmbedding(keras.layers.Layer):
 
     def call(self, inputs):
         tokens = _padded(inputs)
-        rows = self._table.lookup(tokens)
+        rows = self.table.lookup(tokens)
         if self.lower:
-            lower = self._table.lookup(tf.strings.lower(tokens, encoding="utf-8"))
+            lower = self.table.lookup(tf.strings.lower(tokens, encoding="utf-8"))
             rows = tf.where(rows < _N_SPECIAL, lower, rows)
         mask = tf.not_equal(tokens, "")
         vectors = tf.gather(tf.convert_to_tensor(self.vectors), rows)

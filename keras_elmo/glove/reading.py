@@ -117,7 +117,10 @@ def _lines(path):
 @contextlib.contextmanager
 def _open(path):
     if not os.path.isfile(path):
-        raise FileNotFoundError(f"`path` must be a file of word vectors. Received: {path}")
+        found = "a directory" if os.path.isdir(path) else "nothing there"
+        raise FileNotFoundError(
+            f"{path} must be a file of word vectors. Received: {found}. Check the path."
+        )
     with open(path, "rb") as file:
         mark = file.read(2)
         file.seek(0)

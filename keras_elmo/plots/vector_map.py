@@ -81,7 +81,7 @@ def _checked(vectors, labels, texts):
     if vectors.ndim != 2 or not vectors.size or not np.isfinite(vectors).all():
         raise ValueError(
             "`vectors` must be finite numbers (n, D), at least one vector. Received: shape "
-            f"{vectors.shape}."
+            f"{vectors.shape}; give them without NaN and infinity."
         )
     for name, values in (("labels", labels), ("texts", texts)):
         if values is not None and len(values) != len(vectors):

@@ -89,12 +89,13 @@ def open_archive(path):
         yield _checked(found, path)
 
 
-def unpack(archive, directory):
+def unpack(archive, directory, shown=None):
     """Unpack a zip or tar archive into a new directory, as a whole or not at all.
 
     Args:
         archive: path of the archive.
         directory: path to make; a folder beside it gets this name once all is there.
+        shown: path that errors name, where `directory` is to be renamed to it; None: `directory`.
 
     Returns:
         `directory` as a string.
@@ -105,8 +106,9 @@ def unpack(archive, directory):
         OSError: it cannot be written.
     """
     directory = os.path.abspath(directory)
+    shown = shown or directory
     if os.path.lexists(directory):
-        raise FileExistsError(f"`directory` must not exist yet. Received: {directory}.")
+        raise FileExistsError(f"`directory` must not exist yet. Received: {shown}.")
     with temporary_beside(directory) as temporary, open_archive(archive) as members:
         try:
             os.makedirs(temporary)
@@ -115,8 +117,8 @@ def unpack(archive, directory):
             os.rename(temporary, directory)
         except OSError as error:
             if os.path.lexists(directory):
-                raise FileExistsError(f"{directory} was made by another process.") from None
-            raise cannot_write(directory, error) from None
+                raise FileExistsError(f"{shown} was made by another process.") from None
+            raise cannot_write(shown, error) from None
     return directory
 
 
@@ -135,8 +137,8 @@ def _readable(path):
         raise
     except DAMAGE as error:
         raise ValueError(
-            f"{path} must be a readable archive. Received a damaged or encrypted one "
-            f"({error}). Download it again."
+            f"{path} must be a readable archive. Received a damaged or encrypted one, or another "
+            f"kind of file ({error}). Download it again, or give another."
         ) from None
 
 

@@ -135,7 +135,8 @@ def _has_another_sum(path, sha256):
 
 def _by_hand(path, role, reasons):
     folder, name = os.path.split(path)
-    local = "give its own path" if role == "archive" else "give the pair (options, weights)"
+    pair = "give the directory of both files, or in Python the pair (options, weights),"
+    local = "give its own path" if role == "archive" else pair
     return (
         f"{name} is not in the cache and could not be fetched from {', '.join(reasons)}. Download "
         f"it with a browser and put it there as {path}; or into any DIR, and give "

@@ -121,12 +121,12 @@ def module_directory(place, mirror=None, progress=True):
     handle = _handle(place)
     if find_model(place) is not None and handle is None:
         raise ValueError(
-            f"`place` must be {FORMS}. Received: {place!r}, which is a biLM already. Load it by "
-            "its name."
+            f"A TF-Hub module must be given as {FORMS}. Received: {place!r}, which is a biLM "
+            "already. Load it by its name; it needs no conversion."
         )
     if handle is None:
         raise FileNotFoundError(
-            f"`place` must be {FORMS}. Received: {place!r}, and nothing is there."
+            f"A TF-Hub module must be given as {FORMS}. Received: {place!r}, and nothing is there."
         )
     found = cached_module(place)
     if found is not None:
@@ -151,7 +151,7 @@ def _unpacked(archive, folder):
         raise _no_module(archive, "none")
     make_folder(folder)
     with temporary_beside(target) as fresh:
-        unpack(archive, fresh)
+        unpack(archive, fresh, shown=target)
         _note_files(fresh, target)
         if not _is_whole(target):  # asked again: another process may have been faster
             _discard(target)
@@ -169,9 +169,12 @@ def _note_files(fresh, target):
     The note comes first: whoever sees the module sees its note, and one archive has one note.
     """
     with temporary_beside(target + NOTE) as temporary:
-        with open(temporary, "x", encoding="utf-8") as file:
-            json.dump(_sizes_below(fresh), file)
-        os.replace(temporary, target + NOTE)
+        try:
+            with open(temporary, "x", encoding="utf-8") as file:
+                json.dump(_sizes_below(fresh), file)
+            os.replace(temporary, target + NOTE)
+        except OSError as error:
+            raise cannot_write(target, error) from None
 
 
 def _is_whole(target):

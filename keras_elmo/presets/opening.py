@@ -10,14 +10,14 @@ from typing import NamedTuple
 from keras_elmo.presets import modules
 from keras_elmo.presets.archives import is_archive, open_archive
 from keras_elmo.presets.download import fetch
-from keras_elmo.presets.registry import MANY_LANGS, find_model, published_models, unknown
+from keras_elmo.presets.registry import MANY_LANGS, advice, find_model, published_models
 
 PRESETS = tuple(model.name for model in published_models() if model.shipped)
 LARGEST_OPTIONS = 1 << 20
 LARGEST_WEIGHTS = 4 << 30
 KINDS_OF_PLACE = (
-    f"the name of a model, as {PRESETS[0]!r}, a directory, a zip or tar archive or a pair "
-    "(options, weights)"
+    f"the name of a model, as {PRESETS[0]!r}, a directory, a zip or tar archive, or in Python a "
+    "pair (options, weights) of paths"
 )
 _MANY_LANGS_NAMES = {"char.dic", "word.dic", "encoder.pkl", "token_embedder.pkl"}
 
@@ -61,7 +61,9 @@ def open_model(place):
         yield _open_pair(place)
         return
     if not isinstance(place, (str, os.PathLike)):
-        raise TypeError(f"`place` must be {KINDS_OF_PLACE}. Received: {type(place).__name__}.")
+        raise TypeError(
+            f"A biLM must be given as {KINDS_OF_PLACE}. Received: {type(place).__name__}."
+        )
     with contextlib.ExitStack() as stack:
         yield _open_place(os.fspath(place), stack)
 
@@ -83,8 +85,8 @@ def _open_place(place, stack):
     if find_model(place) is not None:
         return _open_published(place)
     raise FileNotFoundError(
-        f"`place` must be {KINDS_OF_PLACE}. Received: {place!r}, and nothing is there. As a name: "
-        f"{unknown(place)}"
+        f"A biLM must be given as {KINDS_OF_PLACE}. Received: {place!r}, and nothing is there. "
+        f"{advice(place)}"
     )
 
 
@@ -150,7 +152,7 @@ def _read_pair(options, weights):
     if os.path.getsize(options) > LARGEST_OPTIONS:
         raise ValueError(
             f"{options} must be a JSON file of options. Received {os.path.getsize(options):,} "
-            "bytes. Give the options file first, then the weights."
+            "bytes. Give the model's own options file; in a pair it comes first."
         )
     with open(options, "rb") as file:
         return ModelFiles(file.read(), options, weights, weights)
@@ -160,8 +162,8 @@ def _open_archive(place):
     if not is_archive(place):
         raise ValueError(
             f"{place} must be a directory or a zip or tar archive with an options file and a "
-            "weights file. Received another kind of file. For single files give the pair "
-            "(options, weights)."
+            "weights file. Received another kind of file. For single files give their directory, "
+            "or in Python the pair (options, weights)."
         )
     names, contents = _read_archive(place)
     _check_kind(names, place)
@@ -192,7 +194,7 @@ def _read_member(member, copy, largest, place):
     if member.size > largest:
         raise ValueError(
             f"{place}: {member.name} must be at most {largest:,} bytes. Received: "
-            f"{member.size:,}. Unpack the archive and give the pair (options, weights)."
+            f"{member.size:,}. Unpack the archive and give the directory."
         )
     content = io.BytesIO()
     copy(content.write)
@@ -213,7 +215,7 @@ def _check_kind(names, place):
 
 def _is_hub_module(place):
     return ValueError(
-        f"`place` must be a biLM of options and weights. Received: {place!r}, a TF-Hub module. "
+        f"A biLM must have files of options and weights. Received: {place!r}, a TF-Hub module. "
         f"Use it by `ELMoEmbedding({place!r})`, or turn it into a biLM first by "
         f"`keras_elmo convert {place} DIRECTORY`."
     )
@@ -226,13 +228,13 @@ def _pick(names, place):
     for kind, found in (("options (*options*.json)", options), ("weights (*.hdf5)", weights)):
         if not found:
             raise FileNotFoundError(
-                f"{place} must hold one file of {kind}. Received: {shown}. "
-                "Give the pair (options, weights)."
+                f"{place} must hold one file of {kind}. Received: {shown}. Give a directory or an "
+                "archive that has both, or in Python the pair (options, weights)."
             )
         if len(found) > 1:
             raise ValueError(
-                f"{place} must hold one file of {kind}. Received: {found}. "
-                "Give the pair (options, weights)."
+                f"{place} must hold one file of {kind}. Received: {found}. Leave one of them "
+                "there, or in Python give the pair (options, weights)."
             )
     return options[0], weights[0]
 

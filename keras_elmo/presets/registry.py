@@ -116,13 +116,18 @@ def get_model(name):
 
 def unknown(name):
     """What to tell of a name that the registry lacks: the name, those like it, where all are."""
+    return f"{name!r}. {advice(name)}"
+
+
+def advice(name):
+    """`unknown` without the name itself."""
     number = re.fullmatch(r"nlpl-(\d+)", str(name))
     if number and int(number[1]) in _MANY_LANGS_IDS:
-        return f"{name!r}. {MANY_LANGS}"
+        return MANY_LANGS
     names = [model.name for model in published_models()]
-    near = difflib.get_close_matches(str(name), names, n=3, cutoff=0.5)
-    guess = f" Did you mean {' or '.join(map(repr, near))}?" if near else ""
-    return f"{name!r}.{guess} {COMMAND}."
+    near = difflib.get_close_matches(str(name), names, n=3, cutoff=0.6)
+    guess = f"Did you mean {' or '.join(map(repr, near))}? " if near else ""
+    return f"{guess}{COMMAND}."
 
 
 def check_files(model):
@@ -137,5 +142,5 @@ def check_files(model):
         reason = "the address of its files is not verified"
     raise ValueError(
         f"{model.name}: {reason}. Look for them at {model.page}, and load the archive, the "
-        "directory that they lie in, or the pair (options, weights)."
+        "directory that they lie in, or in Python the pair (options, weights)."
     )

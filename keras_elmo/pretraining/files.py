@@ -12,6 +12,7 @@ import numpy as np
 from keras_elmo import presets
 from keras_elmo.bilm import BiLM
 from keras_elmo.bilm.hdf5 import write_weights
+from keras_elmo.presets.registry import find_model
 from keras_elmo.pretraining.language_model import BidirectionalLanguageModel
 from keras_elmo.pretraining.softmax import SOFTMAXES, make_softmax
 from keras_elmo.text.vocabulary import Vocabulary
@@ -21,7 +22,7 @@ SOFTMAX = "softmax.hdf5"
 WEIGHTS_SHA256 = "weights_sha256"  # attribute of the softmax: of the file that belongs to it
 MODEL_FILES = ("options.json", "weights.hdf5", VOCABULARY, SOFTMAX)
 WHAT_TO_GIVE = (
-    f"Give the name of a preset {presets.PRESETS}, or a directory that `keras_elmo-train bilm` "
+    f"Give {' or '.join(map(repr, presets.PRESETS))}, or a directory that `keras_elmo-train bilm` "
     "wrote."
 )
 
@@ -81,7 +82,7 @@ def load_language_model(place, frozen=True, dtype=None):
 def _directory_of(place):
     if not isinstance(place, (str, os.PathLike)):
         raise TypeError(
-            "`place` must be the name of a preset or a directory. Received: "
+            "A language model must be given as the name of a preset or a directory. Received: "
             f"{type(place).__name__}. {WHAT_TO_GIVE}"
         )
     if place in presets.PRESETS:
@@ -90,12 +91,18 @@ def _directory_of(place):
         return
     place = os.fspath(place)
     if not os.path.isdir(place):
-        found = "a file" if os.path.exists(place) else "and nothing is there"
+        found = "a file" if os.path.exists(place) else _what_is_absent(place)
         raise FileNotFoundError(
-            "`place` must be the name of a preset or a directory. Received: "
+            "A language model must be given as the name of a preset or a directory. Received: "
             f"{place!r}, {found}. {WHAT_TO_GIVE}"
         )
     yield place
+
+
+def _what_is_absent(place):
+    if find_model(place) is not None:
+        return "whose published files have no softmax: they give vectors, but predict no words"
+    return "and nothing is there"
 
 
 def _check_files(directory):
@@ -106,7 +113,7 @@ def _check_files(directory):
         raise FileNotFoundError(
             f"{directory} must hold a biLM with its softmax and its vocabulary. Not there: "
             f"{', '.join(missing)}. A biLM without them, as most are published, gives vectors "
-            f"(`BiLM.load`) but cannot predict words. {WHAT_TO_GIVE}"
+            f"(`ELMoEmbedding`, `keras_elmo embed`) but predicts no words. {WHAT_TO_GIVE}"
         )
 
 

@@ -61,9 +61,10 @@ def load_source(place, vocabulary_path=None, dtype=None):
     if _is_directory(place) and is_bilm_tf(place):
         if vocabulary_path is None:
             raise ValueError(
-                f"`vocabulary_path` must name the vocabulary file that {place} was trained with. "
-                "Received: None, and a bilm-tf checkpoint does not hold its words. Give the file; "
-                "or the pair (options, weights) for the biLM alone."
+                f"The vocabulary file that {place} was trained with must be given, for a bilm-tf "
+                "checkpoint does not hold its words. Received: none. Name it (`vocabulary_path`, "
+                "`--init-vocabulary`), or give options and weights in a directory of their own for "
+                "the biLM alone."
             )
         return load_bilm_tf(place, vocabulary_path, dtype=dtype)
     _check_no_vocabulary(vocabulary_path, place)
@@ -83,9 +84,9 @@ def _holds_softmax(place):
 def _check_no_vocabulary(vocabulary_path, place):
     if vocabulary_path is not None:
         raise ValueError(
-            "`vocabulary_path` must be None where no bilm-tf checkpoint is read. Received: "
-            f"{os.fspath(vocabulary_path)!r} for {place!r}, which has its own vocabulary or "
-            "needs none. Leave it out."
+            "A vocabulary file (`vocabulary_path`, `--init-vocabulary`) goes with a bilm-tf "
+            f"checkpoint only. Received: {os.fspath(vocabulary_path)!r} for {place!r}, which has "
+            "its own vocabulary or needs none. Leave it out."
         )
 
 
@@ -133,7 +134,7 @@ def _check_configs(config, other):
         )
         raise ValueError(
             f"A biLM must have the options of the one that it starts from. Received: {listed}. "
-            "Give the model the source's values."
+            "Give the model the source's values; on the command line leave these options out."
         )
 
 

@@ -49,30 +49,46 @@ def is_first(strategy):
 
 
 def _cluster():
+    """The addresses of TF_CONFIG by kind of machine; empty where there is no second machine."""
     text = os.environ.get("TF_CONFIG", "")
-    if not text:
-        return {}
     try:
-        config = json.loads(text)
-        cluster = config.get("cluster", {})
-        machines = sum(len(tasks) for tasks in cluster.values())
-        if machines > 1:
-            _check_task(cluster, config["task"])
-    except (ValueError, AttributeError, TypeError, LookupError):
-        raise ValueError(
-            "The environment variable TF_CONFIG must hold JSON as "
-            '\'{"cluster": {"worker": ["host:port", ...]}, '
-            '"task": {"type": "worker", "index": 0}}\'. '
-            f"Received: {text!r}. Correct it, or unset it to train on this machine alone."
-        ) from None
-    return cluster if machines > 1 else {}
+        config = json.loads(text or "{}")
+    except ValueError as error:
+        raise _bad_config(f"{text!r}, which is no JSON ({error})") from None
+    cluster = config.get("cluster", {}) if isinstance(config, dict) else None
+    lists = list(cluster.values()) if isinstance(cluster, dict) else [None]
+    if not all(isinstance(found, list) for found in lists):
+        raise _bad_config(f"{text!r}, where no object `cluster` lists addresses")
+    addresses = [address for found in lists for address in found]
+    if len(addresses) < 2:
+        return {}
+    for address in addresses:
+        _check_address(address)
+    _check_task(cluster, config.get("task"))
+    return cluster
+
+
+def _check_address(address):
+    host, _, port = str(address).rpartition(":")
+    if not host.strip() or not port.isdecimal() or not 0 < int(port) < 2**16:
+        raise _bad_config(f"the address {address!r}, which is not host:port")
 
 
 def _check_task(cluster, task):
-    """Raises one of several errors where this machine's task or an address is no such thing."""
-    for address in (address for tasks in cluster.values() for address in tasks):
-        host, port = address.rsplit(":", 1)
-        if not host.strip() or not 0 < int(port) < 2**16:
-            raise ValueError(address)
-    if not 0 <= int(task["index"]) < len(cluster[task["type"]]):
-        raise IndexError(task["index"])
+    if not isinstance(task, dict) or not {"type", "index"} <= set(task):
+        raise _bad_config(f"the task {task!r}, which has no type and index of this machine")
+    kind, index = task["type"], str(task["index"])
+    if kind not in tuple(cluster):
+        raise _bad_config(f"the task type {kind!r}, and a cluster of {', '.join(cluster)}")
+    last = len(cluster[kind]) - 1
+    if not index.isdecimal() or int(index) > last:
+        raise _bad_config(f"the task index {task['index']!r}; those of {kind} are 0 to {last}")
+
+
+def _bad_config(found):
+    return ValueError(
+        "The environment variable TF_CONFIG must hold JSON as "
+        '\'{"cluster": {"worker": ["host:port", ...]}, '
+        '"task": {"type": "worker", "index": 0}}\'. '
+        f"Received: {found}. Correct it, or unset it to train on this machine alone."
+    )

@@ -29,7 +29,7 @@ class CharacterNGrams(keras.Layer):
     >>> layer = CharacterNGrams()
     >>> layer.adapt([tf.ragged.constant([["call", "now"], ["ok"]])])
     >>> vectors = layer(tf.ragged.constant([["OK"]]))
-    >>> round(float(tf.sparse.reduce_sum(vectors * vectors)), 5)
+    >>> round(float(tf.reduce_sum(vectors.values**2)), 5)
     1.0
     """
 

@@ -108,7 +108,10 @@ def _has_tabs(lines):
 def _lines(path):
     """The lines of a file: only line feeds end them, as tokens may hold other separators."""
     if not os.path.isfile(path):
-        raise FileNotFoundError(f"`path` must be a file of tagged sentences. Received: {path}")
+        found = "a directory" if os.path.isdir(path) else "nothing there"
+        raise FileNotFoundError(
+            f"{path} must be a file of tagged sentences. Received: {found}. Check the path."
+        )
     with open(path, "rb") as file:
         data = file.read()
     try:

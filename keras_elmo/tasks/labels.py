@@ -51,7 +51,7 @@ class Labels:
         labels = label_list(y, name)
         for row, label in enumerate(labels):
             if label not in self._numbers:
-                raise ValueError(f"`{name}`: {self._unknown(label)}, first in row {row}.")
+                raise ValueError(f"`{name}`: {self._unknown(label, f', first in row {row}')}")
         return np.array([self._numbers[label] for label in labels], np.int32)
 
     def encode_tensor(self, y):
@@ -68,12 +68,15 @@ class Labels:
         """Turns Keras' `class_weight`, keyed by label, into one keyed by class number."""
         strange = [label for label in class_weight if label not in self._numbers]
         if strange:
-            raise ValueError(f"`class_weight`: {self._unknown(strange[0])}.")
+            raise ValueError(f"`class_weight`: {self._unknown(strange[0])}")
         return {self._numbers[label]: weight for label, weight in class_weight.items()}
 
-    def _unknown(self, label):
+    def _unknown(self, label, where=""):
         known = ", ".join(map(repr, self.classes))
-        return f"unknown label {label!r}. The model knows the classes {known}"
+        return (
+            f"unknown label {label!r}{where}. The model knows the classes {known}. Correct it, or "
+            "train a model that knows it."
+        )
 
 
 @contextlib.contextmanager

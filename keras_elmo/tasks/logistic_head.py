@@ -20,9 +20,8 @@ class LogisticHead(keras.Layer):
     `u = [x / |x|, sqrt(share) g]`: the pooled ELMo vector `x`, and beside it the n-grams `g` if
     there are any. `solve` sets `W` and `b` where `|W|^2 / 2 + strength * sum_i w_i loss_i`, the
     penalised crossentropy over all rows, is smallest. This has one solution, so neither epochs,
-    seeds nor learning rates come into it. The defaults, strength 10 and share 5, were chosen by
-    cross-validation inside the training part of the SMS Spam Collection
-    (`benchmarks/choose_logistic.py`).
+    seeds nor learning rates come into it. The defaults, strength 10 and share 5, were chosen on
+    subsets of the training part of the SMS Spam Collection (`benchmarks/choose_logistic.py`).
 
     Args:
         n_classes: int, at least 2.

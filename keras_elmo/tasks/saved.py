@@ -1,6 +1,7 @@
 """`.keras` files of task models."""
 
 import os
+import zipfile
 
 import keras
 
@@ -24,6 +25,17 @@ def check_export_format(format, options=()):
         )
 
 
+def check_keras_file(path):
+    """Raises an error unless `path` is a whole `.keras` file, for which Keras has no clear one."""
+    if not os.path.isfile(path):
+        raise FileNotFoundError(f"{path} must be a `.keras` file. Received: nothing there.")
+    if not zipfile.is_zipfile(path):
+        raise ValueError(
+            f"{path} must be a whole `.keras` file. Received: a damaged or another one. Save the "
+            "model again."
+        )
+
+
 def load_keras_model(cls, path):
     """The model of class `cls` in the `.keras` file at `path`.
 
@@ -31,10 +43,7 @@ def load_keras_model(cls, path):
         FileNotFoundError: no such file.
         ValueError: the file holds another model, or none.
     """
-    if not os.path.isfile(path):
-        raise FileNotFoundError(
-            f"`path` must be a `.keras` file that `{cls.__name__}.save` wrote. Received: {path}"
-        )
+    check_keras_file(path)
     model = keras.models.load_model(path)
     if not isinstance(model, cls):
         raise ValueError(

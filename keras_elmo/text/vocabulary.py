@@ -13,8 +13,8 @@ ENOUGH_OF_POSSIBLE_SHARE = 0.5
 
 _HOW_TO_BUILD = (
     "Write each of them on a line of its own, first in the file, followed by the corpus' words in "
-    "falling frequency; or leave the file out and have one built from the corpus "
-    "(`Vocabulary.build(counts).write(path)`)."
+    "falling frequency; or have one built from the corpus (`keras_elmo-train bilm` without "
+    "`--vocabulary`, `Vocabulary.build(counts).write(path)`)."
 )
 
 
@@ -237,7 +237,9 @@ def _check_word(word, where):
             f"A vocabulary word must be a str. Received: {word!r} at {where}. Decode it first."
         )
     if not word.strip(" "):
-        raise ValueError(f"A vocabulary word must not be blank. Received: {word!r} at {where}.")
+        raise ValueError(
+            f"A vocabulary word must not be blank. Received: {word!r} at {where}. Delete it."
+        )
     if "\n" in word or "\r" in word:
         raise ValueError(
             f"A vocabulary word must stand on one line. Received: {word!r} at {where}. "

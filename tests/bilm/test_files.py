@@ -225,7 +225,7 @@ def test_values_in_another_file_are_refused(model, tmp_path):
 
 
 def test_files_the_wrong_way_round(model):
-    with pytest.raises(ValueError, match="options file first, then the weights"):
+    with pytest.raises(ValueError, match="options file; in a pair it comes first"):
         BiLM.load((model / "weights.hdf5", model / "options.json"))
 
 
@@ -249,7 +249,7 @@ def test_nothing_there(tmp_path):
         BiLM.load((tmp_path / "options.json", tmp_path / "weights.hdf5"))
     with pytest.raises(FileNotFoundError, match="one file of options"):
         BiLM.load(tmp_path)
-    with pytest.raises(TypeError, match="`place` must be"):
+    with pytest.raises(TypeError, match="A biLM must be given as the name"):
         BiLM.load(7)
     with pytest.raises(ValueError, match="must be \\(options, weights\\)"):
         BiLM.load(["a", "b", "c"])
@@ -257,7 +257,7 @@ def test_nothing_there(tmp_path):
 
 def test_two_candidates_in_a_directory(model):
     shutil.copy(model / "weights.hdf5", model / "old.hdf5")
-    with pytest.raises(ValueError, match=r"one file of weights.*old.hdf5.*Give the pair"):
+    with pytest.raises(ValueError, match=r"one file of weights.*old.hdf5.*Leave one of them there"):
         BiLM.load(model)
 
 

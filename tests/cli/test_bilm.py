@@ -147,9 +147,9 @@ FAULTS = {
     "cut gzip": (cut_gzip, [], "b.txt.gz must be a whole gzip file"),
     "vocabulary": (poor_vocabulary, ["--vocabulary", "vocab.txt"], "<UNK>"),
     "held-out is trained on": (None, ["--held-out", "a.txt"], "among the training files"),
-    "one layer": (None, ["--n-layers", "1"], "lstm.n_layers"),
+    "one layer": (None, ["--n-layers", "1"], "--n-layers must be an integer from 2"),
     "filters": (None, ["--filters", "1-4"], "must look like 1:32,2:64"),
-    "wide filter": (None, ["--filters", "60:4"], "char_cnn.filters"),
+    "wide filter": (None, ["--filters", "60:4"], "--filters must not be wider"),
     "rate": (None, ["--learning-rate", "0"], "above 0"),
     "epochs": (None, ["--epochs", "nan"], "above 0"),
     "dropout": (None, ["--dropout", "1"], "below 1"),
@@ -283,7 +283,7 @@ def test_starting_from_what_exists(files, capsys):
         two.bilm.arrays()["CNN_proj/W_proj"], one.bilm.arrays()["CNN_proj/W_proj"], atol=1e-4
     )
     assert main([*again, "--init-from", str(files / "out"), "--lstm-dim", "9", "--overwrite"]) == 2
-    assert "`lstm_dim` is 9, the source's is 12" in capsys.readouterr().err
+    assert "--lstm-dim is 9, the source's is 12" in capsys.readouterr().err
 
 
 def test_vocabulary_that_is_not_by_frequency_is_warned_of(files, capsys):

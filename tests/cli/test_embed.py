@@ -198,12 +198,16 @@ def test_a_full_disk_is_one_line_and_keeps_what_is_saved(model, capsys, monkeypa
     ("arguments", "message"),
     [
         (["none.txt", "out.npz"], "none.txt does not exist"),
-        (["in.txt", "out.txt"], "`output` must end in .hdf5, .h5, .npz"),
+        (["in.txt", "out.txt"], "The output must end in .hdf5, .h5, .npz"),
         (["latin.txt", "out.npz"], "latin.txt, line 1: text must be UTF-8"),
         (["in.txt", "none/out.npz"], "there is no directory"),
         (["in.txt", "out.npz", "--gamma", "2"], "--gamma has a meaning with --layers elmo or"),
         (["in.txt", "out.npz", "--layers", "elmo", "--scalars", "1,x"], "must be a number"),
-        (["in.txt", "out.npz", "--layers", "elmo", "--scalars", "1,2"], "`initial_scalars` must"),
+        (
+            ["in.txt", "out.npz", "--layers", "elmo", "--scalars", "1,2"],
+            "error: --scalars must have",
+        ),
+        (["in.txt", "out.npz", "--layers", "elmo", "--gamma", "nan"], "--gamma must be a finite"),
         (["in.txt", "out.npz", "--model", "none"], "--model none: .*nothing is there"),
         (["in.txt"], "the following arguments are required: OUT"),
     ],

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from keras_elmo import ELMoEmbedding, Sequential, TextClassifier
+from keras_elmo import ELMoEmbedding, Sequential, Tagger, TextClassifier
 from keras_elmo.cli import export
 from keras_elmo.cli.frame import Command
 
@@ -69,6 +69,21 @@ def test_a_classifier_becomes_one_for_serving(trained, classifier, name, tmp_pat
     np.testing.assert_allclose(received["probabilities"], expected, atol=1e-5)
 
 
+def test_a_tagger_becomes_one_for_serving(make_tiny_bilm, tmp_path, capsys):
+    tagger = Tagger(make_tiny_bilm(), units=0, classes=["NOUN", "VERB"])
+    tagger.save(tmp_path / "model.keras")
+    out = tmp_path / "pos" / "1"
+    assert main(["export", str(tmp_path), str(out)]) == 0
+    assert capsys.readouterr().out.splitlines() == [
+        f"written to {out}: tagger",
+        "serving_default, tokens: sequence_len, tokens -> classes, labels, probabilities",
+    ]
+    serve = load(out).signatures["serving_default"]
+    received = serve(tokens=tf.constant([["I", "agree"]]), sequence_len=tf.constant([2]))
+    expected = tagger.predict([["I", "agree"]], verbose=0)
+    np.testing.assert_allclose(received["probabilities"], expected, atol=1e-5)
+
+
 def test_hub_takes_the_elmo_layer_of_a_classifier(trained, classifier, tmp_path, capsys):
     out = tmp_path / "elmo"
     assert main(["export", str(trained), str(out), "--hub"]) == 0
@@ -116,8 +131,8 @@ def unknown(make_tiny_bilm, tmp_path):
     ("name", "message"),
     [
         ("nothing", "Received: '.*nothing', and nothing is there"),
-        ("nothing.keras", "File not found"),
-        ("damaged.keras", "damaged.keras"),
+        ("nothing.keras", "nothing.keras must be a `.keras` file. Received: nothing there"),
+        ("damaged.keras", "must be a whole `.keras` file. Received: a damaged"),
         ("numbers.keras", "exactly one ELMoEmbedding"),
         ("mixes.keras", "one mix"),
     ],

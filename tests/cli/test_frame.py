@@ -44,12 +44,20 @@ def test_fault_is_one_line(capsys, error, status, line):
     assert capsys.readouterr() == ("", line)
 
 
-@pytest.mark.parametrize("arguments", [[], ["stay"], ["go", "--count", "x"], ["go", "--cou", "1"]])
+@pytest.mark.parametrize(
+    "arguments", [[], ["stay"], ["go", "--count", "x"], ["go", "--cou", "1"], ["go", "on"]]
+)
 def test_bad_arguments_are_one_line_with_the_way_to_help(capsys, arguments):
     assert command(lambda _: 0).run(arguments) == 2
     out, err = capsys.readouterr()
     assert out == ""
     assert err.startswith("tool") and err.count("\n") == 1 and "--help` tells more)" in err
+
+
+def test_an_unknown_option_leads_to_the_help_of_its_subcommand(capsys):
+    assert command(lambda _: 0).run(["go", "--speed", "3"]) == 2
+    error = "tool go: error: unrecognized arguments: --speed 3 (`tool go --help` tells more)\n"
+    assert capsys.readouterr() == ("", error)
 
 
 def test_a_fault_of_the_program_is_not_hidden():

@@ -42,7 +42,7 @@ def test_version(capsys):
 
 MODEL_FAULTS = {
     "no such model": ("nope", "MODEL nope: .*'nope', and nothing is there"),
-    "a model without softmax": ("tiny_directory", "cannot predict words"),
+    "a model without softmax": ("tiny_directory", "predicts no words"),
     "a file": (__file__, "test_main.py', a file"),
 }
 

@@ -105,12 +105,12 @@ def test_map_and_projector_files_of_several_words(tiny_directory, tiny_bilm, tex
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--word", "cow"], "--word cow: 0 places in the text, 2 at least"),
-        (["--word", "shore"], "1 places in the text"),
+        (["--word", "cow"], "--word cow: 0 of the 2 places in the text"),
+        (["--word", "shore"], "1 of the 2 places"),
         (["--word", "the bank"], "must be one word without spaces, not 'the bank'"),
         (["--word", ""], "must be one word"),
         ([], "required: --word"),
-        (["--word", "bank", "--layer", "3"], "--layer 3: "),
+        (["--word", "bank", "--layer", "3"], "are 0 to 2. Give one of these, top or elmo"),
         (["--word", "bank", "--layer", "x"], "must be a layer's number from 0, top or elmo"),
         (["--word", "bank", "--neighbours", "0"], "at least 1"),
         (["--word", "bank", "--projector", "text"], "--projector: text is a file"),
@@ -128,4 +128,4 @@ def test_bad_input_is_one_line(options, message, tiny_directory, text, capsys):
 
 def test_a_source_that_is_not_there_is_told(text, capsys):
     assert run("nowhere", text, "--word", "bank") == 2
-    assert "SOURCE nowhere, " in capsys.readouterr().err
+    assert "SOURCE nowhere: " in capsys.readouterr().err

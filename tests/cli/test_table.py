@@ -72,7 +72,10 @@ def test_the_kaggle_file_as_it_is(shared):
             "no column 'text'. Its columns: v1, v2 \\(1 unnamed\\).*--text-column",
         ),
         (b"text,v1\na,ham\n", "no column 'label'. Its columns: text, v1.*--label-column"),
-        (b"label;text\nham;a\n", "Its columns: label;text; is ',' its --delimiter"),
+        (
+            b"label;text\nham;a\n",
+            "Its columns: label;text. .*If ',' does not separate",
+        ),
         (b"label,text,text\nham,a,b\n", "2 columns named 'text'"),
         (b"label,text\nham,a\nspam,b,c\n", "line 3: broken row, 3 fields instead of 2"),
         (b"label,text\nham\n", "line 2: broken row, 1 fields instead of 2"),

@@ -236,8 +236,8 @@ def test_output_that_appeared_meanwhile_is_not_replaced(bilm):
 @pytest.mark.parametrize(
     ("output", "options", "error", "message"),
     [
-        ("out.txt", {}, ValueError, "must end in .hdf5, .h5, .npz, or `format` be one of"),
-        ("out.npz", {"format": "csv"}, ValueError, "format='csv'"),
+        ("out.txt", {}, ValueError, "must end in .hdf5, .h5, .npz, or its format be given"),
+        ("out.npz", {"format": "csv"}, ValueError, "format 'csv'"),
         ("folder.npz", {}, IsADirectoryError, "folder.npz is a directory"),
         ("in.txt", {"format": "npz"}, ValueError, "in.txt is among the files to read"),
         ("none/out.npz", {}, FileNotFoundError, "there is no directory .*none"),

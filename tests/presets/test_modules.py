@@ -218,10 +218,10 @@ def test_another_process_that_was_faster_keeps_its_module(
         (Path(module_directory(FORMS[0])) / "saved_model.pb").unlink()
     ours, others = getattr(modules, step), []
 
-    def after_another(*args):
+    def after_another(*args, **options):
         monkeypatch.setattr(modules, step, ours)
         others.append(module_directory(FORMS[1]))
-        return ours(*args)
+        return ours(*args, **options)
 
     monkeypatch.setattr(modules, step, after_another)
     assert module_directory(FORMS[0]) == str(directory)
@@ -232,6 +232,26 @@ def test_another_process_that_was_faster_keeps_its_module(
     ]
     monkeypatch.setattr(modules, "unpack", None)
     assert module_directory(FORMS[0]) == str(directory)
+
+
+@pytest.mark.parametrize("name", ["mkdir", "open"])
+def test_a_full_disk_is_told_with_the_name_that_stays(name, published, server, cache, monkeypatch):
+    module = str(cache / "google--elmo--3" / "module")
+    ours = {"mkdir": os.mkdir, "open": open}[name]
+
+    def full(path, *args, **options):
+        if ".module." in os.fspath(path):
+            raise OSError(28, "No space left on device", path)
+        return ours(path, *args, **options)
+
+    monkeypatch.setattr("os.mkdir" if name == "mkdir" else "builtins.open", full)
+    with pytest.raises(OSError, match="could not be written .No space left on device") as error:
+        module_directory(FORMS[0])
+    assert str(error.value).startswith(f"{module} could") and ".part" not in str(error.value)
+    assert sorted(os.listdir(cache / "google--elmo--3")) == [
+        "elmo_3.tar.gz",
+        "elmo_3.tar.gz.sha256",
+    ]
 
 
 @pytest.mark.parametrize("address", [form for form in FORMS if "://" in form and form[-1] == "3"])

@@ -239,5 +239,5 @@ def test_no_checkpoint_no_options_no_vocabulary(run, words, tmp_path):
 def test_training_can_start_from_it(model, run, words):
     loaded = load_source(run, words)
     np.testing.assert_array_equal(loaded.softmax.W, model.softmax.W)
-    with pytest.raises(ValueError, match="`vocabulary_path` must name the vocabulary file"):
+    with pytest.raises(ValueError, match="vocabulary file that .* must be given.*Received: none"):
         load_source(run)

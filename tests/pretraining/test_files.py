@@ -44,8 +44,8 @@ def test_files_of_two_moments_are_refused(make_model, directory, tmp_path_factor
 def test_bilm_without_softmax_is_one_clear_error(tiny_directory):
     with pytest.raises(
         FileNotFoundError,
-        match=r"Not there: softmax.hdf5, vocab.txt.*gives vectors \(`BiLM.load`\) but cannot "
-        r"predict words. Give the name of a preset \('english-small',\), or a directory",
+        match=r"Not there: softmax.hdf5, vocab.txt.*gives vectors \(`ELMoEmbedding`, `keras_elmo "
+        r"embed`\) but predicts no words. Give 'english-small', or a directory",
     ):
         load_language_model(tiny_directory)
 
@@ -59,8 +59,9 @@ def test_only_the_missing_file_is_named(directory):
 @pytest.mark.parametrize(
     ("place", "error", "message"),
     [
-        ("no-such", FileNotFoundError, "'no-such', and nothing is there. Give the name"),
+        ("no-such", FileNotFoundError, "'no-such', and nothing is there. Give 'english-small', or"),
         (__file__, FileNotFoundError, "test_files.py', a file"),
+        ("original", FileNotFoundError, "'original', whose published files have no softmax"),
         (("options.json", "weights.hdf5"), TypeError, "Received: tuple"),
         (None, TypeError, "Received: NoneType"),
     ],

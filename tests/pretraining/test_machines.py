@@ -1,4 +1,5 @@
 import json
+import re
 
 import pytest
 import tensorflow as tf
@@ -51,20 +52,32 @@ def test_without_a_cluster_it_is_the_device_that_is_there(monkeypatch, config):
 TWO = '{"cluster": {"worker": ["a:1", "b:2"]}, "task": '
 
 
+FIRST = '{"type": "worker", "index": 0}}'
+
+
 @pytest.mark.parametrize(
-    "config",
+    ("config", "found"),
     [
-        "{", "[]", '{"cluster": 3}', '{"cluster": {"worker": 3}}',
-        '{"cluster": {"worker": ["a:1", "b:1"]}}', TWO + "{}}", TWO + '{"type": "worker"}}',
-        TWO + '{"type": "worker", "index": 2}}', TWO + '{"type": "boss", "index": 0}}',
-        TWO.replace("b:2", "b") + '{"type": "worker", "index": 0}}',
-        TWO.replace("b:2", "b:port") + '{"type": "worker", "index": 0}}',
-        TWO.replace("b:2", "b:70000") + '{"type": "worker", "index": 0}}',
+        ("{", "'{', which is no JSON (Expecting property name"),
+        ("[]", "'[]', where no object `cluster` lists addresses"),
+        ('{"cluster": 3}', "'{\"cluster\": 3}', where no object `cluster` lists addresses"),
+        ('{"cluster": {"worker": 3}}', '\'{"cluster": {"worker": 3}}\', where no object `cl'),
+        ('{"cluster": {"worker": ["a:1", "b:1"]}}', "the task None, which has no type and index"),
+        (TWO + "{}}", "the task {}, which has no type and index"),
+        (TWO + '{"type": "worker"}}', "the task {'type': 'worker'}, which has no type and index"),
+        (TWO + '{"type": "worker", "index": 2}}', "the task index 2; those of worker are 0 to 1"),
+        (TWO + '{"type": "worker", "index": -1}}', "the task index -1; those of worker are"),
+        (TWO + '{"type": [], "index": 0}}', "the task type [], and a cluster of worker."),
+        (TWO + '{"type": "boss", "index": 0}}', "the task type 'boss', and a cluster of worker."),
+        (TWO.replace("b:2", "b") + FIRST, "the address 'b', which is not host:port"),
+        (TWO.replace("b:2", "b:port") + FIRST, "the address 'b:port', which is not host:port"),
+        (TWO.replace("b:2", "b:70000") + FIRST, "the address 'b:70000', which is not host:port"),
     ],
-)  # fmt: skip
-def test_bad_tf_config(monkeypatch, config):
+)
+def test_bad_tf_config_is_told_by_what_is_wrong(monkeypatch, config, found):
     monkeypatch.setenv("TF_CONFIG", config)
-    with pytest.raises(ValueError, match="must hold JSON as .*Received"):
+    message = "must hold JSON as .*Received: " + re.escape(found)
+    with pytest.raises(ValueError, match=message):
         make_strategy()
 
 

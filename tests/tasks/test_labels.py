@@ -48,7 +48,9 @@ def test_strings_and_numbers_do_not_mix():
 
 
 def test_unknown_label_is_named_with_its_row_and_the_known_ones():
-    with pytest.raises(ValueError, match="label 'eggs'. .*classes 'ham', 'spam', first in row 1"):
+    with pytest.raises(
+        ValueError, match="label 'eggs', first in row 1. .*classes 'ham', 'spam'. Correct"
+    ):
         Labels(["ham", "spam"]).encode(["ham", "eggs"])
 
 
@@ -91,7 +93,7 @@ def test_encode_tensor_equals_encode(classes, tensor, numbers):
 
 def test_encode_tensor_names_an_unknown_label():
     encode = tf.function(Labels(["ham", "späm"]).encode_tensor)
-    with pytest.raises(ValueError, match="unknown label 'éggs'.*'ham', 'späm', first in row 1"):
+    with pytest.raises(ValueError, match="unknown label 'éggs', first in row 1.*'ham', 'späm'. C"):
         with readable_label_errors():
             encode(tf.constant(["ham", "éggs"]))
 

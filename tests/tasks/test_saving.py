@@ -91,8 +91,11 @@ def test_new_process_without_the_original_files(saved, tmp_path):
 
 
 def test_load_names_what_it_cannot_load(tmp_path):
-    with pytest.raises(FileNotFoundError, match="`path` must be a `.keras` file"):
+    with pytest.raises(FileNotFoundError, match="must be a `.keras` file. Received: nothing there"):
         TextClassifier.load(tmp_path / "none.keras")
+    (tmp_path / "cut.keras").write_bytes(b"PK")
+    with pytest.raises(ValueError, match="cut.keras must be a whole `.keras` file"):
+        TextClassifier.load(tmp_path / "cut.keras")
     other = keras.Sequential([keras.Input((2,)), keras.layers.Dense(1)])
     other.save(tmp_path / "other.keras")
     with pytest.raises(ValueError, match="must hold a TextClassifier. Received: a Sequential"):
