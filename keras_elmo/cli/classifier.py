@@ -102,7 +102,7 @@ def _add_output_options(group):
     add("--overwrite", action="store_true", help="replace the output of an earlier run")
     add("--positive-label", metavar="LABEL", help="class of the F1; by default `spam`, or else the "
         "rarest class")  # fmt: skip
-    add_plots(group, ", ".join(OF_TRAINING))
+    add_plots(group, f"{', '.join(OF_TRAINING)} (with --logistic the confusion alone)")
     add("--quiet", action="store_true", help="no progress bar")
 
 

@@ -215,7 +215,9 @@ def _read_held_out(args, paths):
     sentences = read_sentences(paths, args.tokenizer)
     held_out = list(itertools.islice(sentences, args.held_out_sentences))
     if args.held_out and not held_out:
-        raise UserError(f"{args.held_out}: the held-out text must hold a sentence, found none")
+        raise UserError(
+            f"{args.held_out}: the held-out text must hold a sentence, found none; give text"
+        )
     return held_out
 
 
@@ -223,7 +225,10 @@ def _read_corpus(args, paths):
     vocabulary = _read_vocabulary(args)
     counts = count_corpus(paths, args.tokenizer)
     if not counts.sentences:
-        raise UserError(f"{paths[0]}: the text must hold at least one sentence, found none")
+        raise UserError(
+            f"{paths[0]}: the text must hold at least one sentence, found none; give text, a "
+            "sentence a line"
+        )
     if vocabulary is None:
         vocabulary = Vocabulary.build(
             counts.words, max_size=args.vocabulary_size or VOCABULARY_SIZE

@@ -77,7 +77,10 @@ def _vectors_of(path):
     if first and _is_header(first[0][1]):
         del first[0]
     if not first:
-        raise ValueError(f"{path} must hold word vectors. Received: no line with one.")
+        raise ValueError(
+            f"{path} must hold word vectors. Received: no line with one. Give a file with a word "
+            "and its numbers on each line."
+        )
     counts = collections.Counter(len(fields) - 1 for _, fields in first)
     dim = counts.most_common(1)[0][0]
     for number, fields in itertools.chain(first, lines):
@@ -85,8 +88,8 @@ def _vectors_of(path):
         if dim < 1 or not 0 < n_in_word <= max(dim, MOST_WORDS_IN_A_WORD):
             raise ValueError(
                 f"{path}, line {number}: a word and its {max(dim, 1)} values must stand here, "
-                f"separated by single spaces. Received: {len(fields)} fields. The file may be "
-                "damaged: fetch it again, or delete the line."
+                f"separated by single spaces (not tabs). Received: {len(fields)} fields. The file "
+                "may be damaged or of another form: fetch it again, or delete the line."
             )
         word = " ".join(fields[:n_in_word])
         if not word:

@@ -32,7 +32,7 @@ def layer_weights(weights, names=None, gamma=None, steps=None):
         matplotlib.figure.Figure.
 
     Raises:
-        ValueError: shapes do not fit.
+        ValueError: shapes do not fit, or weights have not the sum 1.
 
     Example:
 
@@ -45,6 +45,11 @@ def layer_weights(weights, names=None, gamma=None, steps=None):
         raise ValueError(
             "`weights` must be (L+1,) numbers, or (steps, L+1). Received: shape "
             f"{weights.shape}. Of several mixes give one at a time."
+        )
+    if not np.isfinite(weights).all() or not np.allclose(weights.sum(-1), 1, atol=1e-3):
+        raise ValueError(
+            "`weights` must be finite and have the sum 1, as `ELMoEmbedding.layer_weights`. "
+            f"Received: {np.array2string(weights, precision=3, threshold=8)}."
         )
     names = _names(names, weights.shape[-1])
     if weights.ndim == 1:

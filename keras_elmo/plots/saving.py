@@ -20,10 +20,15 @@ def save(figure, path):
 
     Raises:
         ValueError: the name ends otherwise.
+        FileNotFoundError: there is no such directory.
         OSError: the file cannot be written; an earlier one is left as it was.
     """
     path = Path(path)
     form = format_of(path)
+    if not path.parent.is_dir():
+        raise FileNotFoundError(
+            f"`path` must lie in a directory that exists. Received: {path}. Make {path.parent}."
+        )
     import matplotlib
 
     options = {"svg.hashsalt": HASH_SALT}
@@ -39,5 +44,7 @@ def format_of(path):
     form = Path(path).suffix.lower().removeprefix(".")
     if form not in FORMATS:
         endings = " or ".join(f".{name}" for name in FORMATS)
-        raise ValueError(f"`path` must end in {endings}. Received: {os.fspath(path)!r}.")
+        raise ValueError(
+            f"`path` must end in {endings}. Received: {os.fspath(path)!r}. Give it one of these."
+        )
     return form

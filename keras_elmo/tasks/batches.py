@@ -11,9 +11,9 @@ from keras_elmo.tasks.inputs import (
     batched,
     check_lengths,
     is_stream,
-    label_array,
     map_batches,
     model_input,
+    weight_array,
 )
 from keras_elmo.tasks.labels import label_list
 
@@ -91,7 +91,7 @@ def read_data(x, y, sample_weight, batch_size):
     """
     if is_stream(x):
         return batched(x, batch_size), y, sample_weight
-    y, sample_weight = label_list(y), label_array(sample_weight, "sample_weight")
+    y, sample_weight = label_list(y), weight_array(sample_weight)
     check_lengths(x, y, sample_weight)
     return x, y, sample_weight
 

@@ -1,6 +1,7 @@
 """`TextClassifier`: ELMo vectors, pooled and standardised, and a dense or a logistic head."""
 
 import collections
+import functools
 
 import keras
 import numpy as np
@@ -29,7 +30,7 @@ from keras_elmo.tasks.inputs import (
     split_rows,
 )
 from keras_elmo.tasks.labelled_model import LabelledModel
-from keras_elmo.tasks.labels import Labels, readable_label_errors
+from keras_elmo.tasks.labels import Labels, check_class_weight, readable_label_errors
 from keras_elmo.tasks.logistic_fit import LogisticFit, check_logistic_fit
 from keras_elmo.tasks.logistic_head import LogisticHead
 from keras_elmo.tasks.pooling import SequencePooling
@@ -67,7 +68,7 @@ class TextClassifier(LabelledModel):
         average_weights: bool, whether validation, callbacks and the fitted model have a moving
             average of the weights over the last steps (`WeightAveraging`) instead of the last.
         logistic: bool, whether a logistic regression takes the place of the two Dense layers;
-            `hidden_units`, `dropout` and `average_weights` mean nothing then. `fit` needs
+            `hidden_units`, `dropout` and `average_weights` must be left out then. `fit` needs
             scikit-learn for it (`pip install "keras_elmo[logistic]"`), the fitted model does not.
         ngrams: bool, whether the logistic regression sees the n-grams of characters as well.
         classes: the labels, if known before training; None takes them from the first `fit`.
@@ -133,6 +134,12 @@ class TextClassifier(LabelledModel):
         if logistic and self.embedding.fine_tune:
             raise ValueError(
                 "`logistic=True` leaves the biLM as it is. Received: fine_tune=True. Leave out one."
+            )
+        if logistic and (hidden_units, dropout, average_weights) != (256, 0.0, True):
+            raise ValueError(
+                "`hidden_units`, `dropout` and `average_weights` have no meaning with "
+                f"`logistic=True`. Received: {hidden_units}, {dropout} and {average_weights}. "
+                "Leave them out."
             )
         self.labels = None
         self._rank = None
@@ -237,9 +244,10 @@ class TextClassifier(LabelledModel):
         Returns:
             The `keras.callbacks.History`.
         """
+        check_class_weight(class_weight)
         if self.logistic:
-            check_logistic_fit(epochs, kwargs)
-        batch_size = batch_size or TRAINING_BATCH
+            check_logistic_fit(epochs, kwargs, x)
+        batch_size = TRAINING_BATCH if batch_size is None else check_count("batch_size", batch_size)
         x, y, sample_weight = read_data(self._texts(x), y, sample_weight, batch_size)
         if validation_split and validation_data is None and not is_stream(x):
             train, validation_data = split_rows(validation_split, x, y, sample_weight)
@@ -374,8 +382,11 @@ class TextClassifier(LabelledModel):
             self._learn_classes(list(found))
 
     def _traced(self, function):
-        eager = self.compiled and self.run_eagerly
-        return function if eager else tf.function(function, reduce_retracing=True)
+        if self.compiled and self.run_eagerly:
+            return function
+        # A partial is new each time: TensorFlow would take the graphs of several models for one
+        # function that is traced too often, and warn.
+        return tf.function(functools.partial(function), reduce_retracing=True)
 
     def _tokens(self, inputs):
         return self.embedding.read(inputs).tokens

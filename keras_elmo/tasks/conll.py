@@ -69,7 +69,10 @@ def read_conll(path, token_column=1, label_column=2):
             sentences.append([])
     kept = [zip(*sentence, strict=True) for sentence in sentences if sentence]
     if not kept:
-        raise ValueError(f"{path} must hold tagged sentences. Received: no line with a token.")
+        raise ValueError(
+            f"{path} must hold tagged sentences. Received: no line with a token. "
+            "Give a file with a token and its label on each line, a blank line between sentences."
+        )
     tokens, labels, lines = zip(*kept, strict=True)
     return TaggedSentences(*([list(row) for row in part] for part in (tokens, labels, lines)))
 

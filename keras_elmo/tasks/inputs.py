@@ -120,6 +120,27 @@ def _without_missing(array, name):
     return array
 
 
+def weight_array(sample_weight):
+    """Weights of rows in any container as an array or tensor; None stays None.
+
+    Raises:
+        ValueError: a weight is negative or infinite, or none is above 0.
+    """
+    weights = label_array(sample_weight, "sample_weight")
+    if weights is not None and len(weights):
+        values = np.asarray(weights, np.float64)
+        wrong = np.flatnonzero(
+            ~(np.isfinite(values) & (values >= 0)).reshape(len(values), -1).all(1)
+        )
+        if len(wrong) or not values.any():
+            row = wrong[0] if len(wrong) else 0
+            raise ValueError(
+                "`sample_weight` must hold numbers >= 0, one of them above 0. Received: "
+                f"{values[row]} in row {row}. Correct it; 0 leaves a row out."
+            )
+    return weights
+
+
 def check_lengths(x, y, sample_weight=None):
     """Raises a ValueError unless texts, labels and weights have as many rows as each other."""
     if x.shape[0] == 0:

@@ -65,7 +65,7 @@ class Labels:
         return np.array(self.classes)[np.asarray(numbers)]
 
     def encode_weights(self, class_weight):
-        """Turns Keras' `class_weight`, keyed by label, into one keyed by class number."""
+        """Turns a checked `class_weight`, keyed by label, into one keyed by class number."""
         strange = [label for label in class_weight if label not in self._numbers]
         if strange:
             raise ValueError(f"`class_weight`: {self._unknown(strange[0])}")
@@ -77,6 +77,28 @@ class Labels:
             f"unknown label {label!r}{where}. The model knows the classes {known}. Correct it, or "
             "train a model that knows it."
         )
+
+
+def check_class_weight(class_weight):
+    """Raises unless `class_weight` is None or a dict from labels to numbers >= 0.
+
+    Raises:
+        TypeError: it is no dict.
+        ValueError: a weight is no such number.
+    """
+    if class_weight is None:
+        return
+    if not isinstance(class_weight, dict):
+        raise TypeError(
+            "`class_weight` must be a dict from label to weight, as {'spam': 3.0, 'ham': 1.0}. "
+            f"Received: {class_weight!r}."
+        )
+    for label, weight in class_weight.items():
+        is_number = isinstance(weight, (int, float, np.number)) and not isinstance(weight, bool)
+        if not is_number or not 0 <= weight < np.inf:
+            raise ValueError(
+                f"`class_weight` must hold numbers >= 0. Received: {weight!r} for {label!r}."
+            )
 
 
 @contextlib.contextmanager
@@ -125,6 +147,11 @@ def _label(value, row, name):
         raise TypeError(
             f"`{name}` must hold strings, bools or numbers. "
             f"Received in row {row}: {type(value).__name__}."
+        )
+    if isinstance(value, str) and value.endswith("\0"):
+        raise ValueError(
+            f"`{name}` must hold labels that do not end in NUL, which NumPy would cut off. "
+            f"Received in row {row}: {value!r}. Strip it."
         )
     if isinstance(value, float) and not value.is_integer():
         raise ValueError(

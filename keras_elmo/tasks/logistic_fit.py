@@ -14,7 +14,7 @@ from keras_elmo.tasks.logistic_head import check_scikit_learn
 OF_STEPS = ("steps_per_epoch", "validation_steps", "validation_batch_size")
 
 
-def check_logistic_fit(epochs, options):
+def check_logistic_fit(epochs, options, x):
     """Checks, before any text is read, what `fit` was given and that it can solve.
 
     Raises:
@@ -26,10 +26,11 @@ def check_logistic_fit(epochs, options):
             "`epochs` must be 1 with `logistic=True`: the solution is found at once. Received: "
             f"epochs={epochs!r}. Leave it out."
         )
-    unknown = sorted(set(options) - set(OF_STEPS))
+    of_arrays = set() if is_stream(x) else {"steps_per_epoch"}
+    unknown = sorted(set(options) - set(OF_STEPS) | set(options) & of_arrays)
     if unknown:
         raise ValueError(
-            f"`{unknown[0]}` has no meaning with `logistic=True`, whose `fit` takes no steps. "
+            f"`{unknown[0]}` has no meaning with `logistic=True`: `fit` reads all texts once. "
             f"Received: {unknown[0]}={options[unknown[0]]!r}. Leave it out."
         )
     check_scikit_learn()

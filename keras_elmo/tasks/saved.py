@@ -13,6 +13,11 @@ def check_keras_path(filepath):
             f"`filepath` must end in `.keras`. Received: {filepath}. Older formats cannot hold "
             "this model."
         )
+    folder = os.path.dirname(os.path.abspath(filepath))
+    if not os.path.isdir(folder):
+        raise FileNotFoundError(
+            f"`filepath` must lie in a directory that exists. Received: {filepath}. Make {folder}."
+        )
 
 
 def check_export_format(format, options=()):

@@ -56,3 +56,9 @@ def test_many_layers_have_their_names(check_whole):
 def test_shapes_that_do_not_fit_are_errors(weights, options, message):
     with pytest.raises(ValueError, match=message):
         layer_weights(weights, **options)
+
+
+@pytest.mark.parametrize("weights", [[0.5, float("nan")], [0.5, 0.6], [[0.5, 0.5], [1.0, 1.0]]])
+def test_what_are_no_weights_of_a_mix_is_told(weights):
+    with pytest.raises(ValueError, match="finite and have the sum 1"):
+        layer_weights(weights)

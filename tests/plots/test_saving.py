@@ -59,3 +59,8 @@ def test_settings_of_matplotlib_stay(figure, tmp_path):
     before = dict(matplotlib.rcParams)
     plots.save(figure, tmp_path / "a.svg")
     assert dict(matplotlib.rcParams) == before
+
+
+def test_an_absent_directory_is_told(figure, tmp_path):
+    with pytest.raises(FileNotFoundError, match=r"directory that exists. Received: .*a.png. Make"):
+        plots.save(figure, tmp_path / "absent" / "a.png")

@@ -386,3 +386,35 @@ def test_no_rows(classifier):
         with pytest.raises(ValueError, match="at least one text"):
             call([], [])
     assert classifier.predict([], verbose=0).shape == (0, 1)
+
+
+@pytest.mark.parametrize("logistic", [False, True])
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        (
+            {"sample_weight": [1, -1, 1, 1]},
+            ValueError,
+            "`sample_weight` must hold numbers >= 0.*-1.0 in row 1",
+        ),
+        ({"sample_weight": [1, 1, np.inf, 1]}, ValueError, "`sample_weight`.* inf in row 2"),
+        ({"sample_weight": [0, 0, 0, 0]}, ValueError, "one of them above 0"),
+        ({"class_weight": {"spam": -2, "ham": 1}}, ValueError, "Received: -2 for 'spam'"),
+        ({"class_weight": {"spam": "3", "ham": 1}}, ValueError, "Received: '3' for 'spam'"),
+        ({"class_weight": {"spam": np.nan}}, ValueError, "Received: nan for 'spam'"),
+        ({"class_weight": "balanced"}, TypeError, "must be a dict .* Received: 'balanced'"),
+        ({"batch_size": 0}, ValueError, "`batch_size` must be a whole number >= 1"),
+    ],
+)
+def test_weights_that_are_none_are_told_before_any_work(
+    make_tiny_bilm, texts, logistic, options, error, message
+):
+    classifier = TextClassifier(make_tiny_bilm(), logistic=logistic)
+    with pytest.raises(error, match=message):
+        classifier.fit(texts, LABELS, verbose=0, **options)
+    assert classifier.labels is None
+
+
+def test_a_directory_that_is_absent_is_told(classifier, tmp_path):
+    with pytest.raises(FileNotFoundError, match="directory that exists.* Make .*absent"):
+        classifier.save(tmp_path / "absent" / "m.keras")

@@ -109,3 +109,8 @@ def test_class_weights_are_keyed_by_label():
     assert labels.encode_weights({"spam": 4.0, "ham": 1.0}) == {1: 4.0, 0: 1.0}
     with pytest.raises(ValueError, match="`class_weight`: unknown label 'eggs'"):
         labels.encode_weights({"eggs": 1.0})
+
+
+def test_a_label_that_numpy_would_cut_is_refused():
+    with pytest.raises(ValueError, match=r"end in NUL.* Received in row 1: 'b\\x00'"):
+        label_list(["a", "b\0"])

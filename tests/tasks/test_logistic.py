@@ -156,11 +156,16 @@ def test_what_has_no_meaning_is_refused(make, make_tiny_bilm):
         TextClassifier(make_tiny_bilm(), ngrams=True)
     with pytest.raises(ValueError, match="leaves the biLM as it is"):
         make(fine_tune=True)
+    for option in ({"hidden_units": 8}, {"dropout": 0.5}, {"average_weights": False}):
+        with pytest.raises(ValueError, match=f"{next(iter(option))}.* have no meaning"):
+            make(**option)
     classifier = make()
     with pytest.raises(ValueError, match="`epochs` must be 1 .* Received: epochs=3"):
         classifier.fit(TEXTS, LABELS, epochs=3)
     with pytest.raises(ValueError, match="`initial_epoch` has no meaning"):
         classifier.fit(TEXTS, LABELS, initial_epoch=1)
+    with pytest.raises(ValueError, match="`steps_per_epoch` has no meaning"):
+        classifier.fit(TEXTS, LABELS, steps_per_epoch=1)
     assert classifier.labels is None
     classifier = make(classes=["ham", "other", "spam"])
     with pytest.raises(ValueError, match="a text of every class .* none of class 'other'"):
