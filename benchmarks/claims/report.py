@@ -6,7 +6,7 @@ import statistics
 import tempfile
 from pathlib import Path
 
-from claims.parts import WEIGHTS
+from claims.parts import SCORES, WEIGHTS
 
 
 def read_results(path):
@@ -73,7 +73,9 @@ def _marks(part):
 
 def _table(part, name, rows):
     columns = list(dict.fromkeys(column for row in rows.values() for column in row))
-    first = {"amount": name, "regularization": "l2"}.get(part, "")
+    first = name if part == "amount" else ""
+    if (part, name) == ("regularization", SCORES):
+        first = "l2"
     head = [first, *columns]
     lines = [head, ["---"] * len(head)]
     for title, row in rows.items():
