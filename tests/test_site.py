@@ -1,6 +1,7 @@
 """The documentation site: builds without a warning, leads somewhere, and is complete."""
 
 import argparse
+import html
 import html.parser
 import os
 import re
@@ -199,9 +200,14 @@ def test_command_reference_holds_every_option(pages, command):
         assert [o for o in wanted if not re.search(rf"(?<![\w-]){o}(?![\w-])", told)] == []
 
 
-def test_table_of_models_holds_every_name(pages):
+def test_table_of_models_is_the_registry(pages, site):
     told = pages["models.html"].code["Models by name"]
     assert [model.name for model in published_models() if model.name not in told] == []
+    rows = re.findall(r"<tr>(.*?)</tr>", (site / "models.html").read_text("utf-8"), re.DOTALL)
+    for model in published_models():
+        row = next(row for row in rows if f"<code>{model.name}</code>" in row)
+        wanted = [model.language, model.corpus, model.licence]
+        assert [text for text in wanted if html.escape(text, quote=False) not in row] == []
 
 
 def test_korean_page_says_its_language(site):

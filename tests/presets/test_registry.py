@@ -3,7 +3,6 @@
 import json
 import re
 from importlib import resources
-from pathlib import Path
 
 import pytest
 from published import publish, tiny_model
@@ -127,23 +126,3 @@ def test_ids_of_another_layout_are_refused_with_the_reason(number):
 @pytest.mark.parametrize("name", ["nlpl-135", "nlpl-180", "nlpl-219"])
 def test_other_ids_are_only_unknown(name):
     assert "ELMoForManyLangs" not in unknown(name)
-
-
-def documented_row(model):
-    sizes = (model.lstm_dim, model.projection_dim)
-    shown = " / ".join("?" if size is None else str(size) for size in sizes) if any(sizes) else ""
-    millions = f"{model.parameters / 1e6:.1f} M" if model.parameters else ""
-    by_hand = "by hand" if model.verified else "address not verified"
-    where = "in the package" if model.shipped else "download" if model.files else by_hand
-    page = f"../{model.page}" if model.shipped else model.page
-    cells = (
-        *(f"`{model.name}`", model.language, model.corpus, shown, millions, model.licence, where),
-        f"[page]({page})",
-    )
-    return f"| {' | '.join(cells)} |"
-
-
-def test_the_documented_table_is_the_registry():
-    page = Path(__file__).resolve().parents[2] / "docs" / "models.md"
-    rows = [line for line in page.read_text("utf-8").splitlines() if line.startswith("| `")]
-    assert rows == [documented_row(model) for model in MODELS]
