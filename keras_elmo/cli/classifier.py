@@ -1,34 +1,36 @@
 """`keras_elmo-train classifier`: trains a text classifier from a table and reports on it."""
 
-import json
-import sys
 import time
-from pathlib import Path
 
 import keras
-import tensorflow as tf
 
-from keras_elmo import __version__
 from keras_elmo.cli import arguments
-from keras_elmo.cli.errors import UserError, reason
+from keras_elmo.cli.errors import UserError
 from keras_elmo.cli.evaluation import Evaluation
 from keras_elmo.cli.output import check_output
 from keras_elmo.cli.plots import (
     OF_TRAINING,
-    add_plots,
     check_plots,
     training_figures,
     write_plots,
 )
 from keras_elmo.cli.split import split_rows
 from keras_elmo.cli.table import Table, read_table
+from keras_elmo.cli.trained import (
+    FILES,
+    METRICS_FILE,
+    MISTAKES_FILE,
+    MODEL_FILE,
+    add_output_options,
+    common_metrics,
+    verbosity,
+    write_output,
+)
 from keras_elmo.datasets import load_sms_sample
 from keras_elmo.tasks import MixHistory, TextClassifier
 from keras_elmo.tasks.logistic_head import check_scikit_learn
-from keras_elmo.whole import whole_directory
 
 TEXT_COLUMN, LABEL_COLUMN, ENCODING = "text", "label", "utf-8"
-FILES = MODEL_FILE, MISTAKES_FILE, METRICS_FILE = "model.keras", "mistakes.tsv", "metrics.json"
 DESCRIPTION = """Train a text classifier: ELMo vectors of a frozen biLM, pooled and standardised,
 then Dense(256, relu) and a sigmoid or softmax, or a logistic regression. Prints accuracy, F1 and a
 confusion table of the test part. Without DATA it takes the SMS sample of the package."""
@@ -97,13 +99,9 @@ def _add_model_options(group):
 
 
 def _add_output_options(group):
-    add = group.add_argument
-    add("--output", metavar="DIR", help="directory for model and report; none: only print")
-    add("--overwrite", action="store_true", help="replace the output of an earlier run")
-    add("--positive-label", metavar="LABEL", help="class of the F1; by default `spam`, or else the "
-        "rarest class")  # fmt: skip
-    add_plots(group, f"{', '.join(OF_TRAINING)} (with --logistic the confusion alone)")
-    add("--quiet", action="store_true", help="no progress bar")
+    add_output_options(group, f"{', '.join(OF_TRAINING)} (with --logistic the confusion alone)")
+    group.add_argument("--positive-label", metavar="LABEL", help="class of the F1; by default "
+                       "`spam`, or else the rarest class")  # fmt: skip
 
 
 def run(args):
@@ -126,7 +124,7 @@ def run(args):
     print(_report(evaluation, positive, seconds))
     if args.output is not None:
         metrics = _metrics(args, evaluation, positive, seconds, len(train))
-        _write(args, classifier, evaluation, metrics, table, test)
+        write_output(args, classifier, metrics, _mistakes(evaluation, table, test))
     if args.plots is not None:
         print(write_plots(args, training_figures(history, evaluation, "nats a text")))
     return 0
@@ -257,7 +255,7 @@ def _train(args, classifier, table, rows, history):
         [table.labels[row] for row in rows],
         epochs=args.epochs,
         batch_size=args.batch_size,
-        verbose=_verbosity(args),
+        verbose=verbosity(args),
         callbacks=[history] if history else None,
     )
     return time.perf_counter() - started
@@ -266,17 +264,10 @@ def _train(args, classifier, table, rows, history):
 def _test(args, classifier, table, rows):
     started = time.perf_counter()
     texts = [table.texts[row] for row in rows]
-    probabilities = classifier.predict_proba(texts, verbose=_verbosity(args))
+    probabilities = classifier.predict_proba(texts, verbose=verbosity(args))
     true = [table.labels[row] for row in rows]
     evaluation = Evaluation(classifier.classes_, true, probabilities)
     return evaluation, time.perf_counter() - started
-
-
-def _verbosity(args):
-    """Keras': a bar on a terminal, one line an epoch elsewhere, nothing when quiet."""
-    if args.quiet:
-        return 0
-    return 1 if sys.stdout.isatty() else 2
 
 
 def _report(evaluation, positive, seconds):
@@ -300,41 +291,20 @@ def _metrics(args, evaluation, positive, seconds, n_train):
         "f1": evaluation.f1(positive),
         "positive_label": positive,
         "baseline_accuracy": evaluation.baseline[1],
-        "classes": list(evaluation.classes),
-        "confusion": evaluation.confusion.tolist(),
         "n_train": n_train,
         "n_test": len(evaluation.true),
-        "seconds": {name: round(value, 2) for name, value in seconds.items()},
         "options": {
             **{name: getattr(args, name) for name in names},
             "data": args.data,
             "standardize": not args.no_standardize,
         },
-        "versions": {
-            "keras_elmo": __version__,
-            "keras": keras.__version__,
-            "tensorflow": tf.__version__,
-        },
+        **common_metrics(evaluation, seconds),
     }
 
 
-def _write(args, classifier, evaluation, metrics, table, test):
-    check_output(args.output, args.overwrite, FILES)
-    try:
-        with whole_directory(args.output) as directory:
-            classifier.save(directory / MODEL_FILE)
-            _write_mistakes(directory / MISTAKES_FILE, evaluation, table, test)
-            text = json.dumps(metrics, indent=2, ensure_ascii=False) + "\n"
-            (directory / METRICS_FILE).write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise UserError(f"--output: {args.output} cannot be written: {reason(error)}") from None
-    print(f"written to {Path(args.output)}: {', '.join(FILES)}")
-
-
-def _write_mistakes(path, evaluation, table, test):
-    with open(path, "w", encoding="utf-8", newline="") as file:
-        file.write("line\ttrue\tpredicted\tprobability\ttext\n")
-        for at, true, predicted, probability in evaluation.mistakes():
-            row = test[at]
-            text = " ".join(table.texts[row].splitlines()).replace("\t", " ")
-            file.write(f"{table.lines[row]}\t{true}\t{predicted}\t{probability:.4f}\t{text}\n")
+def _mistakes(evaluation, table, test):
+    """Yields the rows of the file of mistakes."""
+    yield "line", "true", "predicted", "probability", "text"
+    for at, true, predicted, probability in evaluation.mistakes():
+        row = test[at]
+        yield table.lines[row], true, predicted, float(probability), table.texts[row]

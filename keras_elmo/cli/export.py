@@ -5,8 +5,8 @@ from pathlib import Path
 import keras
 from tensorflow.core.protobuf import saved_model_pb2
 
-from keras_elmo.cli.classifier import MODEL_FILE
 from keras_elmo.cli.errors import UserError, reason
+from keras_elmo.cli.trained import MODEL_FILE
 from keras_elmo.embedding import ELMoEmbedding
 from keras_elmo.export import export_hub
 from keras_elmo.export.saved_model import check_place

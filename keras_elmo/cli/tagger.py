@@ -1,28 +1,33 @@
 """`keras_elmo-train tagger`: trains a tagger from sentences in columns and reports on it."""
 
 import collections
-import json
 import sys
 import time
-from pathlib import Path
 
 import keras
 import numpy as np
-import tensorflow as tf
 
-from keras_elmo import __version__
 from keras_elmo.cli import arguments
-from keras_elmo.cli.errors import UserError, reason
+from keras_elmo.cli.errors import UserError
 from keras_elmo.cli.evaluation import Evaluation
 from keras_elmo.cli.output import check_output
 from keras_elmo.cli.plots import (
     OF_TRAINING,
-    add_plots,
     check_plots,
     training_figures,
     write_plots,
 )
 from keras_elmo.cli.split import split_rows
+from keras_elmo.cli.trained import (
+    FILES,
+    METRICS_FILE,
+    MISTAKES_FILE,
+    MODEL_FILE,
+    add_output_options,
+    common_metrics,
+    verbosity,
+    write_output,
+)
 from keras_elmo.glove import load_glove
 from keras_elmo.tasks import (
     MixHistory,
@@ -33,9 +38,7 @@ from keras_elmo.tasks import (
     score_spans_by_type,
 )
 from keras_elmo.tasks.spans import are_span_labels
-from keras_elmo.whole import whole_directory
 
-FILES = MODEL_FILE, MISTAKES_FILE, METRICS_FILE = "model.keras", "mistakes.tsv", "metrics.json"
 MOST_CLASSES = 500
 DESCRIPTION = """Train a tagger, a label for every token: ELMo vectors of a frozen biLM, GloVe's
 beside them if given, a bidirectional LSTM and a softmax. Prints the accuracy over the tokens of
@@ -66,7 +69,7 @@ def add_parser(subparsers):
     )
     _add_data_options(parser.add_argument_group("data"))
     _add_model_options(parser.add_argument_group("model and training"))
-    _add_output_options(parser.add_argument_group("output"))
+    add_output_options(parser.add_argument_group("output"), ", ".join(OF_TRAINING))
     parser.set_defaults(run=run)
 
 
@@ -103,14 +106,6 @@ def _add_model_options(group):
     add("--seed", type=arguments.seed, default=0, metavar="N", help="of weights and draws")
 
 
-def _add_output_options(group):
-    add = group.add_argument
-    add("--output", metavar="DIR", help="directory for model and report; none: only print")
-    add("--overwrite", action="store_true", help="replace the output of an earlier run")
-    add_plots(group, ", ".join(OF_TRAINING))
-    add("--quiet", action="store_true", help="no progress bar")
-
-
 def run(args):
     """Runs the command; returns the exit status."""
     started = time.perf_counter()
@@ -129,7 +124,7 @@ def run(args):
     metrics = _metrics(args, evaluation, train, test, seconds)
     print(_report(metrics))
     if args.output is not None:
-        _write(args, tagger, evaluation, metrics, test)
+        write_output(args, tagger, metrics, _mistakes(evaluation, test))
     if args.plots is not None:
         print(write_plots(args, training_figures(history, evaluation, "nats")))
     return 0
@@ -217,7 +212,7 @@ def _train(args, tagger, train, history):
         train.labels,
         epochs=args.epochs,
         batch_size=args.batch_size,
-        verbose=_verbosity(args),
+        verbose=verbosity(args),
         callbacks=[history] if history else None,
     )
     return time.perf_counter() - started
@@ -225,16 +220,9 @@ def _train(args, tagger, train, history):
 
 def _test(args, tagger, test):
     started = time.perf_counter()
-    probabilities = np.concatenate(tagger.predict_proba(test.tokens, verbose=_verbosity(args)))
+    probabilities = np.concatenate(tagger.predict_proba(test.tokens, verbose=verbosity(args)))
     evaluation = Evaluation(tagger.classes_, _flat(test.labels), probabilities)
     return evaluation, time.perf_counter() - started
-
-
-def _verbosity(args):
-    """Keras': a bar on a terminal, one line an epoch elsewhere, nothing when quiet."""
-    if args.quiet:
-        return 0
-    return 1 if sys.stdout.isatty() else 2
 
 
 def _metrics(args, evaluation, train, test, seconds):
@@ -244,17 +232,10 @@ def _metrics(args, evaluation, train, test, seconds):
         "accuracy": evaluation.accuracy,
         "baseline_accuracy": _baseline(train, test),
         **_span_metrics(evaluation, test),
-        "classes": list(evaluation.classes),
-        "confusion": evaluation.confusion.tolist(),
         "n_train": {"sentences": len(train.tokens), "tokens": len(_flat(train.tokens))},
         "n_test": {"sentences": len(test.tokens), "tokens": len(evaluation.true)},
-        "seconds": {name: round(value, 2) for name, value in seconds.items()},
         "options": {name: getattr(args, name) for name in names},
-        "versions": {
-            "keras_elmo": __version__,
-            "keras": keras.__version__,
-            "tensorflow": tf.__version__,
-        },
+        **common_metrics(evaluation, seconds),
     }
 
 
@@ -306,34 +287,14 @@ def _span_text(scores):
     )
 
 
-def _write(args, tagger, evaluation, metrics, test):
-    check_output(args.output, args.overwrite, FILES)
-    try:
-        with whole_directory(args.output) as directory:
-            tagger.save(directory / MODEL_FILE)
-            _write_mistakes(directory / MISTAKES_FILE, evaluation, test)
-            text = json.dumps(metrics, indent=2, ensure_ascii=False) + "\n"
-            (directory / METRICS_FILE).write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise UserError(f"--output: {args.output} cannot be written: {reason(error)}") from None
-    print(f"written to {Path(args.output)}: {', '.join(FILES)}")
-
-
-def _write_mistakes(path, evaluation, test):
+def _mistakes(evaluation, test):
+    """Yields the rows of the file of mistakes."""
     tokens, lines = _flat(test.tokens), _flat(test.lines)
-    rows = [row for row, sentence in enumerate(test.tokens) for _ in sentence]
-    with open(path, "w", encoding="utf-8", newline="") as file:
-        file.write("line\ttoken\ttrue\tpredicted\tprobability\tsentence\n")
-        for at, true, predicted, probability in evaluation.mistakes():
-            sentence = _one_line(" ".join(test.tokens[rows[at]]))
-            token = _one_line(tokens[at])
-            file.write(
-                f"{lines[at]}\t{token}\t{true}\t{predicted}\t{probability:.4f}\t{sentence}\n"
-            )
-
-
-def _one_line(text):
-    return " ".join(text.splitlines()).replace("\t", " ")
+    sentences = [sentence for sentence in test.tokens for _ in sentence]
+    yield "line", "token", "true", "predicted", "probability", "sentence"
+    for at, true, predicted, probability in evaluation.mistakes():
+        sentence = " ".join(sentences[at])
+        yield lines[at], tokens[at], true, predicted, float(probability), sentence
 
 
 def _flat(rows):

@@ -31,10 +31,9 @@ from keras_elmo.tasks.inputs import (
 )
 from keras_elmo.tasks.labelled_model import LabelledModel
 from keras_elmo.tasks.labels import Labels, check_class_weight, readable_label_errors
-from keras_elmo.tasks.logistic_fit import LogisticFit, check_logistic_fit
+from keras_elmo.tasks.logistic_fit import LogisticFit, check_head_options, check_logistic_fit
 from keras_elmo.tasks.logistic_head import LogisticHead
 from keras_elmo.tasks.pooling import SequencePooling
-from keras_elmo.tasks.saved import check_export_format
 from keras_elmo.tasks.standardize import Standardize
 from keras_elmo.tasks.token_vectors import token_vectors
 
@@ -96,6 +95,8 @@ class TextClassifier(LabelledModel):
     """
 
     KIND = "classifier"
+    LAYERS = ("source",)
+    EXPORT = staticmethod(export_classifier)
 
     def __init__(
         self,
@@ -127,14 +128,7 @@ class TextClassifier(LabelledModel):
             self.standardization = Standardize(dtype=policy, name="standardization")
         self.characters = CharacterNGrams(name="ngrams") if ngrams else None
         self.head = None
-        if ngrams and not logistic:
-            raise ValueError(
-                "`ngrams=True` goes with `logistic=True`. Received: logistic=False. Set both."
-            )
-        if logistic and self.embedding.fine_tune:
-            raise ValueError(
-                "`logistic=True` leaves the biLM as it is. Received: fine_tune=True. Leave out one."
-            )
+        check_head_options(logistic, ngrams, self.embedding.fine_tune)
         if logistic and (hidden_units, dropout, average_weights) != (256, 0.0, True):
             raise ValueError(
                 "`hidden_units`, `dropout` and `average_weights` have no meaning with "
@@ -145,28 +139,6 @@ class TextClassifier(LabelledModel):
         self._rank = None
         if classes is not None:
             self._set_classes(classes)
-
-    def export(self, filepath, format="tf_saved_model", overwrite=False):
-        """Writes a SavedModel for TensorFlow Serving, which needs neither this package nor Keras.
-
-        Signature `serving_default`: `text`, string (batch,), to `label`, string (batch,);
-        `probabilities`, float32 (batch, n_classes); and `classes`, string (batch, n_classes), the
-        labels that these belong to. Labels that are no strings become strings: "1", "True".
-        Signature `tokens`: `tokens`, string (batch, time), and `sequence_len`, int32 (batch,), to
-        the same. With `inputs="tokens"` it is `serving_default` too, with `inputs="text"` left out.
-
-        Args:
-            filepath: directory to write; made where it does not exist.
-            format: "tf_saved_model" only.
-            overwrite: bool, whether a SavedModel that is there is replaced.
-
-        Raises:
-            ValueError: the classifier does not know its classes, or another `format`.
-            FileExistsError: the directory is not empty and `overwrite` is False.
-        """
-        self._check_fitted()
-        check_export_format(format)
-        export_classifier(self, filepath, overwrite)
 
     def export_hub(self, directory, overwrite=False):
         """Writes the ELMo layer as a module for TF-Hub: `keras_elmo.export_hub`."""
@@ -341,13 +313,6 @@ class TextClassifier(LabelledModel):
             "ngrams": self.ngrams,
             "classes": None if self.labels is None else list(self.labels.classes),
         }
-
-    @classmethod
-    def from_config(cls, config, custom_objects=None):
-        source = config["source"]
-        if isinstance(source, dict):
-            source = keras.saving.deserialize_keras_object(source, custom_objects)
-        return cls(**{**config, "source": source})
 
     def _set_classes(self, labels):
         self.labels = Labels(labels)

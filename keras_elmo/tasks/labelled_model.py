@@ -2,7 +2,7 @@
 
 import keras
 
-from keras_elmo.tasks.saved import check_keras_path, load_keras_model
+from keras_elmo.tasks.saved import check_export_format, check_keras_path, load_keras_model
 
 
 class LabelledModel(keras.Model):
@@ -10,6 +10,8 @@ class LabelledModel(keras.Model):
 
     Attributes:
         KIND: str, what messages call the model.
+        LAYERS: names of the arguments that may be layers.
+        EXPORT: function of the model, a directory and `overwrite` that writes its SavedModel.
         labels: Labels, None before the classes are known.
     """
 
@@ -34,6 +36,43 @@ class LabelledModel(keras.Model):
             ValueError: the file holds another model, or none.
         """
         return load_keras_model(cls, path)
+
+    def export(self, filepath, format="tf_saved_model", overwrite=False):
+        """Writes a SavedModel for TensorFlow Serving, which needs neither this package nor Keras.
+
+        Of a `TextClassifier`: `serving_default`, from `text`, string (batch,), to `label`, string
+        (batch,); `probabilities`, float32 (batch, n_classes); and `classes`, string
+        (batch, n_classes), the labels that these belong to. `tokens`, from `tokens`, string
+        (batch, time), and `sequence_len`, int32 (batch,), to the same. With `inputs="tokens"` it is
+        `serving_default` too, with `inputs="text"` left out.
+
+        Of a `Tagger`: `serving_default` and `tokens`, which are the same, from `tokens` and
+        `sequence_len` to `labels`, string (batch, time), "" at padding; `probabilities`, float32
+        (batch, time, n_classes), 0 at padding; and `classes`.
+
+        Labels that are no strings become strings: "1", "True".
+
+        Args:
+            filepath: directory to write; made where it does not exist.
+            format: "tf_saved_model" only.
+            overwrite: bool, whether a SavedModel that is there is replaced.
+
+        Raises:
+            ValueError: the model does not know its classes, or another `format`.
+            FileExistsError: the directory is not empty and `overwrite` is False.
+        """
+        self._check_fitted()
+        check_export_format(format)
+        self.EXPORT(self, filepath, overwrite)
+
+    @classmethod
+    def from_config(cls, config, custom_objects=None):
+        layers = {
+            name: keras.saving.deserialize_keras_object(config[name], custom_objects)
+            for name in cls.LAYERS
+            if isinstance(config[name], dict)
+        }
+        return cls(**{**config, **layers})
 
     def get_build_config(self):
         return None  # the constructor builds a model whose classes are known

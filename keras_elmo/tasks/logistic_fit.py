@@ -14,6 +14,18 @@ from keras_elmo.tasks.logistic_head import check_scikit_learn
 OF_STEPS = ("steps_per_epoch", "validation_steps", "validation_batch_size")
 
 
+def check_head_options(logistic, ngrams, fine_tune):
+    """Raises a ValueError for options of a classifier that contradict each other."""
+    if ngrams and not logistic:
+        raise ValueError(
+            "`ngrams=True` goes with `logistic=True`. Received: logistic=False. Set both."
+        )
+    if logistic and fine_tune:
+        raise ValueError(
+            "`logistic=True` leaves the biLM as it is. Received: fine_tune=True. Leave out one."
+        )
+
+
 def check_logistic_fit(epochs, options, x):
     """Checks, before any text is read, what `fit` was given and that it can solve.
 

@@ -9,7 +9,6 @@ from keras_elmo.export import export_tagger
 from keras_elmo.tasks.feature_cache import cache_for_fit
 from keras_elmo.tasks.labelled_model import LabelledModel
 from keras_elmo.tasks.labels import Labels
-from keras_elmo.tasks.saved import check_export_format
 from keras_elmo.tasks.sequence_labels import encode_labels, read_labels, read_tokens
 from keras_elmo.tasks.spans import score_spans
 from keras_elmo.tasks.tagger_layers import embedding_of_tokens, glove_embedding
@@ -64,6 +63,8 @@ class Tagger(LabelledModel):
     """
 
     KIND = "tagger"
+    LAYERS = ("source", "glove")
+    EXPORT = staticmethod(export_tagger)
 
     def __init__(
         self,
@@ -262,27 +263,6 @@ class Tagger(LabelledModel):
         tokens, rows = self._read(tokens, labels)
         return score_spans(rows, self.predict_labels(tokens, batch_size, verbose))
 
-    def export(self, filepath, format="tf_saved_model", overwrite=False):
-        """Writes a SavedModel for TensorFlow Serving, which needs neither this package nor Keras.
-
-        Signatures `serving_default` and `tokens`, which are the same: `tokens`, string
-        (batch, time), and `sequence_len`, int32 (batch,), to `labels`, string (batch, time), "" at
-        padding; `probabilities`, float32 (batch, time, n_classes), 0 at padding; and `classes`,
-        string (batch, n_classes). Labels that are no strings become strings: "1", "True".
-
-        Args:
-            filepath: directory to write; made where it does not exist.
-            format: "tf_saved_model" only.
-            overwrite: bool, whether a SavedModel that is there is replaced.
-
-        Raises:
-            ValueError: the tagger does not know its classes, or another `format`.
-            FileExistsError: the directory is not empty and `overwrite` is False.
-        """
-        self._check_fitted()
-        check_export_format(format)
-        export_tagger(self, filepath, overwrite)
-
     def get_config(self):
         return {
             **super().get_config(),
@@ -292,15 +272,6 @@ class Tagger(LabelledModel):
             "glove": self.glove and keras.saving.serialize_keras_object(self.glove),
             "classes": None if self.labels is None else list(self.labels.classes),
         }
-
-    @classmethod
-    def from_config(cls, config, custom_objects=None):
-        layers = {
-            name: keras.saving.deserialize_keras_object(config[name], custom_objects)
-            for name in ("source", "glove")
-            if isinstance(config[name], dict)
-        }
-        return cls(**{**config, **layers})
 
     def _set_classes(self, labels):
         self.labels = Labels(labels)

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from keras_elmo.cli import classifier as command
+from keras_elmo.cli import trained as trained_files
 from keras_elmo.cli.train import main
 from keras_elmo.datasets import load_sms_sample
 from keras_elmo.tasks import TextClassifier
@@ -101,7 +102,7 @@ def test_files_hold_the_model_its_mistakes_and_the_numbers(trained):
 def test_mistakes_stay_one_line_each(tmp_path):
     evaluation = command.Evaluation(("ham", "spam"), ["ham"], np.array([[0.25, 0.75]]))
     source = command.Table("name", ["a\tb\r\nc\x0bd"], ["ham"], [7])
-    command._write_mistakes(tmp_path / "m.tsv", evaluation, source, [0])
+    trained_files.write_mistakes(tmp_path / "m.tsv", command._mistakes(evaluation, source, [0]))
     text = (tmp_path / "m.tsv").read_text(encoding="utf-8")
     assert text == "line\ttrue\tpredicted\tprobability\ttext\n7\tham\tspam\t0.7500\ta b c d\n"
 
@@ -273,7 +274,7 @@ def test_seed_fixes_the_weights(tiny_directory, data, capsys, monkeypatch, quick
 )
 def test_progress_bar_on_a_terminal(monkeypatch, tty, quiet, verbose):
     monkeypatch.setattr("sys.stdout.isatty", lambda: tty)
-    assert command._verbosity(argparse.Namespace(quiet=quiet)) == verbose
+    assert trained_files.verbosity(argparse.Namespace(quiet=quiet)) == verbose
 
 
 @pytest.mark.parametrize(

@@ -151,7 +151,7 @@ def test_failed_write_leaves_nothing(data, tiny_directory, tmp_path, capsys, mon
     def fail(*_):
         raise OSError("no space left")
 
-    monkeypatch.setattr(command, "_write_mistakes", fail)
+    monkeypatch.setattr("keras_elmo.cli.trained.write_mistakes", fail)
     arguments = ["tagger", str(data), "--source", str(tiny_directory), "--units", "0", "--quiet"]
     assert main([*arguments, "--epochs", "1", "--output", str(tmp_path / "out")]) == 2
     assert "cannot be written: no space left" in capsys.readouterr().err
