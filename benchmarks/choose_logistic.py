@@ -16,7 +16,7 @@ import scipy.sparse
 import tensorflow as tf
 
 from keras_elmo import FeatureCache, TextClassifier
-from keras_elmo.tasks.logistic_head import LogisticHead
+from keras_elmo.tasks.classifier.logistic_head import LogisticHead
 
 STRENGTHS, SHARES = (3.0, 10.0, 30.0), (0.0, 1.0, 3.0, 5.0, 8.0)
 CELLS = list(itertools.product(STRENGTHS, SHARES))

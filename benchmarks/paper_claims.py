@@ -27,7 +27,7 @@ from claims.parts import PARTS
 from claims.report import part_tables, put_tables, read_results, write_results
 from claims.study import QUICK, Sizes, Study
 
-from keras_elmo.bilm import BiLM
+from keras_elmo.bilm.bilm import BiLM
 
 
 def main(arguments=None):

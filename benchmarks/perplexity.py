@@ -10,8 +10,8 @@ import argparse
 import time
 
 import keras_elmo
+from keras_elmo.language_model.perplexity import DEFINITION
 from keras_elmo.pretraining.corpus import read_lines
-from keras_elmo.pretraining.evaluation import DEFINITION
 
 
 def main():

@@ -15,11 +15,12 @@ import statistics
 import tensorflow as tf
 from arithmetic import PUBLISHED_FILTERS, gemm_rate, lstm_flops, time_call, word_flops
 
-from keras_elmo.bilm import BiLM, BiLMConfig
+from keras_elmo.bilm.bilm import BiLM
+from keras_elmo.bilm.config import BiLMConfig
+from keras_elmo.language_model.bidirectional import BidirectionalLanguageModel, Directions
+from keras_elmo.language_model.softmax.make_softmax import SOFTMAXES, make_softmax
 from keras_elmo.pretraining.corpus import ShuffledLines, count_corpus
-from keras_elmo.pretraining.language_model import BidirectionalLanguageModel, Directions
 from keras_elmo.pretraining.options import TrainingOptions
-from keras_elmo.pretraining.softmax import SOFTMAXES, make_softmax
 from keras_elmo.pretraining.trainer import Trainer
 from keras_elmo.text.vocabulary import Vocabulary
 from keras_elmo_launcher import keep_freed_memory

@@ -22,8 +22,8 @@ from probing.data import data_directory
 from probing.layers import embedder, untrained
 from probing.tasks import TASKS
 
-from keras_elmo import presets
-from keras_elmo.bilm import BiLM
+from keras_elmo.bilm.bilm import BiLM
+from keras_elmo.presets.open_model import PRESETS, preset_directory
 
 QUICK_SHARE = 0.1
 
@@ -93,8 +93,8 @@ def _describe(place, bilm):
 
 def _vocabulary(place):
     """Which vocabulary the biLM was trained with, where its directory holds one."""
-    named = place in presets.PRESETS
-    path = (presets.preset_directory(place) if named else Path(place)).joinpath("vocab.txt")
+    named = place in PRESETS
+    path = (preset_directory(place) if named else Path(place)).joinpath("vocab.txt")
     if not path.is_file():
         return "no vocabulary beside it"
     return f"vocabulary {len(path.read_text(encoding='utf-8').split()):,}"

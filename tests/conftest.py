@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 from tiny_hub_module import write_module
 
-from keras_elmo.bilm import BiLM, BiLMConfig
+from keras_elmo.bilm.bilm import BiLM
+from keras_elmo.bilm.config import BiLMConfig
 
 TINY = BiLMConfig(
     lstm_dim=12, projection_dim=8, char_dim=4, filters=((1, 4), (2, 6), (3, 8)), n_highway=1

@@ -7,38 +7,27 @@ import pytest
 
 PACKAGE = Path(__file__).resolve().parents[1] / "keras_elmo"
 
-BOTTOM = {"text", "layers", "presets", "datasets", "checks", "whole"}
-TO_BILM = BOTTOM - {"datasets", "checks", "whole"} | {"bilm"}
-TO_PRETRAINING = TO_BILM | {"pretraining"}
-TO_EMBEDDING = TO_BILM | {"sources", "inputs", "outputs", "mixes", "checks", "embedding"}
-TO_EMBEDDER = TO_EMBEDDING | {"embedder"}
-TO_TASKS = TO_EMBEDDER | {"tasks", "datasets", "export", "glove"}
+BOTTOM = {"basics", "text", "layers", "presets"}
+TO_BILM = BOTTOM | {"bilm"}
+TO_EMBEDDING = TO_BILM | {"embedding"}
+TO_PRETRAINING = TO_BILM | {"language_model", "pretraining"}
+TO_TASKS = TO_EMBEDDING | {"export", "tasks"}
 MAY_IMPORT = {
-    "text": set(),
-    "layers": set(),
-    "presets": set(),
-    "datasets": set(),
-    "checks": set(),
-    "whole": set(),
-    "bilm": TO_BILM - {"bilm"},
-    "sources": TO_BILM,
-    "pretraining": TO_BILM,
-    "inputs": {"text"},
-    "outputs": {"layers"},
-    "mixes": {"layers"},
-    "embedding": TO_EMBEDDING - {"embedding"},
-    "embedder": TO_EMBEDDING,
-    "corpora": TO_EMBEDDER,
-    "spark": TO_EMBEDDER,
-    "export": TO_EMBEDDING | {"whole"},
-    "glove": {"text", "checks"},
+    "basics": set(),
+    "text": {"basics"},
+    "layers": {"basics"},
+    "presets": {"basics"},
+    "bilm": BOTTOM,
+    "embedding": TO_BILM,
+    "language_model": TO_BILM,
+    "pretraining": TO_BILM | {"language_model"},
+    "export": TO_EMBEDDING,
+    "corpora": TO_EMBEDDING,
     "plots": TO_PRETRAINING,
-    "projector": set(),
-    "tasks": TO_EMBEDDER | {"export", "glove"},
-    "language_model": TO_PRETRAINING | {"inputs", "checks"},
-    "__init__": TO_TASKS | {"corpora", "pretraining", "language_model", "projector"},
-    "cli": TO_TASKS
-    | {"corpora", "pretraining", "language_model", "plots", "projector", "whole", "__init__"},
+    "tasks": TO_EMBEDDING | {"export"},
+    "__init__": TO_TASKS | {"corpora", "language_model", "pretraining"},
+    "__main__": {"cli"},
+    "cli": TO_TASKS | {"corpora", "language_model", "pretraining", "plots", "__init__"},
 }
 FILES = {"h5py", "io", "json", "os", "pathlib", "shutil", "tempfile", "zipfile"}
 FORBIDDEN_OUTSIDE = {"text": {"keras", "tf_keras"}, "layers": FILES}
@@ -183,20 +172,20 @@ def test_every_folder_with_modules_is_a_package():
 @pytest.mark.parametrize(
     ("path", "line", "check"),
     [
-        ("text/a.py", "from keras_elmo.layers import CharCNN", upward_imports),
-        ("text/a.py", "from ..bilm import BiLM", upward_imports),
+        ("text/a.py", "from keras_elmo.layers import char_cnn", upward_imports),
+        ("text/a.py", "from ..bilm import bilm", upward_imports),
         ("text/a.py", "from .. import bilm", upward_imports),
         ("text/a.py", "import keras_elmo", upward_imports),
         ("layers/a.py", "import keras_elmo.text.tokens as t", upward_imports),
         ("layers/a.py", "def f():\n    from keras_elmo.text import tokenize", upward_imports),
-        ("bilm/a.py", "from keras_elmo import sources", upward_imports),
+        ("bilm/a.py", "from keras_elmo import embedding", upward_imports),
         ("bilm/a.py", "from keras_elmo import as_text", upward_imports),
-        ("pretraining/a.py", "from keras_elmo.sources import NativeSource", upward_imports),
-        ("sources/a.py", "from keras_elmo.pretraining import trainer", upward_imports),
+        ("pretraining/a.py", "from keras_elmo.embedding import embedder", upward_imports),
+        ("embedding/sources/a.py", "from keras_elmo.pretraining import trainer", upward_imports),
         ("tasks/a.py", "import keras_elmo.pretraining", upward_imports),
-        ("embedding.py", "from .tasks import Sequential", upward_imports),
-        ("language_model.py", "from keras_elmo.embedding import ELMoEmbedding", upward_imports),
-        ("pretraining/a.py", "from keras_elmo.language_model import LanguageModel", upward_imports),
+        ("embedding/a.py", "from ..tasks import sequential", upward_imports),
+        ("language_model/a.py", "from keras_elmo.embedding import embedder", upward_imports),
+        ("language_model/a.py", "from keras_elmo.pretraining import trainer", upward_imports),
         ("__init__.py", "from keras_elmo.cli import train", upward_imports),
         ("text/a.py", "import keras", foreign_imports),
         ("text/a.py", "from tensorflow.keras import layers", foreign_imports),
@@ -205,7 +194,7 @@ def test_every_folder_with_modules_is_a_package():
         ("layers/a.py", "from pathlib import Path", foreign_imports),
         ("layers/a.py", "import h5py", foreign_imports),
         ("tasks/a.py", "import pickle", foreign_imports),
-        ("sources/a.py", "import tensorflow_hub as hub", eager_hub_imports),
+        ("embedding/sources/a.py", "import tensorflow_hub as hub", eager_hub_imports),
         ("cli/a.py", "try:\n    from tensorflow_hub import load\nfinally: pass", eager_hub_imports),
         ("tasks/a.py", "print(1)", command_habits),
         ("tasks/a.py", "assert x", command_habits),
@@ -221,11 +210,11 @@ def test_check_finds_a_bad_line(path, line, check):
 @pytest.mark.parametrize(
     ("path", "line", "check"),
     [
-        ("bilm/a.py", "from keras_elmo.layers import CharCNN", upward_imports),
+        ("bilm/a.py", "from keras_elmo.layers import char_cnn", upward_imports),
         ("bilm/a.py", "from . import config", upward_imports),
         ("cli/a.py", "import keras_elmo\nfrom keras_elmo import pretraining", upward_imports),
         ("layers/a.py", "import keras", foreign_imports),
-        ("sources/a.py", "def f():\n    import tensorflow_hub as hub", eager_hub_imports),
+        ("embedding/sources/a.py", "def f():\n    import tensorflow_hub as hub", eager_hub_imports),
         ("cli/a.py", "print(1)", command_habits),
         ("tasks/a.py", "np.load(p, allow_pickle=False)", command_habits),
     ],

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from keras_elmo.pretraining.language_model import BidirectionalLanguageModel
-from keras_elmo.pretraining.softmax import make_softmax
+from keras_elmo.language_model.bidirectional import BidirectionalLanguageModel
+from keras_elmo.language_model.softmax.make_softmax import make_softmax
 from keras_elmo.text.vocabulary import SPECIALS, Vocabulary
 
 WORDS = ("the", "cat", "sat", "mat", "on", "dog")

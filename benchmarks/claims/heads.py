@@ -8,7 +8,7 @@ import tensorflow as tf
 
 from keras_elmo.layers.scalar_mix import ScalarMix
 from keras_elmo.tasks.standardize import Standardize
-from keras_elmo.tasks.tagger import LEARNING_RATE, TRAINING_BATCH
+from keras_elmo.tasks.tagger.tagger import LEARNING_RATE, TRAINING_BATCH
 
 TEXT_BATCH = 60
 TEST_BATCH = 128

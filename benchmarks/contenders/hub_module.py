@@ -8,7 +8,7 @@ import os
 
 import tensorflow as tf
 
-from keras_elmo.bilm import BiLM
+from keras_elmo.bilm.bilm import BiLM
 from keras_elmo.bilm.names import CELL
 from keras_elmo.text.characters import BOW_ID, EOW_ID, PAD_ID, boundary_char_ids
 

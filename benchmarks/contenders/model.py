@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from keras_elmo.bilm import BiLM, BiLMConfig
+from keras_elmo.bilm.bilm import BiLM
+from keras_elmo.bilm.config import BiLMConfig
 
 SHAPES = {
     "original": {"lstm_dim": 4096, "projection_dim": 512, "n_highway": 2},

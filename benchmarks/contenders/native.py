@@ -8,7 +8,7 @@ from arithmetic import gemm_rate
 
 from contenders.measuring import measure
 from keras_elmo import ELMoEmbedding, Embedder
-from keras_elmo.bilm import BiLM
+from keras_elmo.bilm.bilm import BiLM
 
 DTYPES = {"float32": "float32", "bfloat16": "mixed_bfloat16"}
 

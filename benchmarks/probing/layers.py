@@ -6,7 +6,7 @@ import keras
 import numpy as np
 import tensorflow as tf
 
-from keras_elmo.bilm import BiLM
+from keras_elmo.bilm.bilm import BiLM
 
 BATCH = 128
 

@@ -9,7 +9,6 @@ import keras
 import numpy as np
 import tensorflow as tf
 
-from keras_elmo import presets
 from keras_elmo.bilm.config import BiLMConfig
 from keras_elmo.bilm.hdf5 import open_weights, write_weights
 from keras_elmo.bilm.names import named_variables
@@ -17,6 +16,7 @@ from keras_elmo.layers.contextual_encoder import ContextualEncoder
 from keras_elmo.layers.freezable import without_initial_values
 from keras_elmo.layers.lstm_stack import LSTMStack
 from keras_elmo.layers.token_encoder import TokenEncoder
+from keras_elmo.presets.open_model import open_model
 from keras_elmo.text.characters import NUM_CHARACTERS, boundary_char_ids, word_char_ids
 from keras_elmo.text.tokens import as_tokens
 
@@ -248,7 +248,7 @@ class BiLM(keras.layers.Layer):
             FileNotFoundError: nothing is found at `place`.
             ValueError: the files are not what they should be.
         """
-        with presets.open_model(place) as files:
+        with open_model(place) as files:
             config = BiLMConfig.from_json(files.options, source=files.options_name)
             weights = open_weights(files.weights, config, files.weights_name, strict)
             with weights as arrays, without_initial_values():

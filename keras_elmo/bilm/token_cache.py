@@ -6,7 +6,7 @@ import threading
 import numpy as np
 import tensorflow as tf
 
-from keras_elmo.layers.traced import traced_once
+from keras_elmo.layers.fast.traced import traced_once
 from keras_elmo.text.characters import boundary_char_ids, word_char_ids
 
 

@@ -1,6 +1,7 @@
 """`keras_elmo`: uses what is trained, from the command line."""
 
-from keras_elmo.cli import (
+from keras_elmo.cli.command import Command
+from keras_elmo.cli.commands import (
     convert,
     download,
     embed,
@@ -11,7 +12,6 @@ from keras_elmo.cli import (
     senses,
     substitutes,
 )
-from keras_elmo.cli.frame import Command
 
 PROG = "keras_elmo"
 EXAMPLES = f"""\

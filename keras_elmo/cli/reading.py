@@ -5,9 +5,9 @@ import sys
 from tqdm import tqdm
 
 from keras_elmo.cli.errors import UserError
-from keras_elmo.cli.lines import read_lines
 from keras_elmo.cli.records import FORMATS
-from keras_elmo.language_model import LanguageModel
+from keras_elmo.cli.text_files import read_lines
+from keras_elmo.language_model.language_model import LanguageModel
 
 
 def add_model(parser):

@@ -1,7 +1,7 @@
 """`keras_elmo-train`: trains a classifier, a tagger or a biLM from the command line."""
 
-from keras_elmo.cli import bilm, classifier, tagger
-from keras_elmo.cli.frame import Command
+from keras_elmo.cli.command import Command
+from keras_elmo.cli.commands import bilm, classifier, tagger
 
 PROG = "keras_elmo-train"
 EXAMPLES = f"""\

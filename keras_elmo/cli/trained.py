@@ -8,10 +8,10 @@ import keras
 import tensorflow as tf
 
 from keras_elmo import __version__
+from keras_elmo.basics.files import whole_directory
 from keras_elmo.cli.errors import UserError, reason
 from keras_elmo.cli.output import check_output
 from keras_elmo.cli.plots import add_plots
-from keras_elmo.whole import whole_directory
 
 FILES = MODEL_FILE, MISTAKES_FILE, METRICS_FILE = "model.keras", "mistakes.tsv", "metrics.json"
 

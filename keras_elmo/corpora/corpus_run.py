@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from keras_elmo.checks import check_choice, check_count, check_flag
+from keras_elmo.basics.checks import check_choice, check_count, check_flag
 from keras_elmo.corpora import tally
 from keras_elmo.corpora.journaled_file import JournaledFile
 from keras_elmo.corpora.output_file import STORES, check_output, format_of, partial_of

@@ -2,21 +2,15 @@
 
 import tensorflow as tf
 
-from keras_elmo import inputs as reading
-from keras_elmo import outputs as naming
-from keras_elmo.bilm import BiLM
-from keras_elmo.bilm.hub_checkpoint import SCALING, TOKENIZER, WEIGHTS
-from keras_elmo.embedding import ELMoEmbedding
+from keras_elmo.bilm.bilm import BiLM
+from keras_elmo.embedding import outputs as naming
+from keras_elmo.embedding.elmo_embedding import ELMoEmbedding
+from keras_elmo.embedding.sources.hub_checkpoint import SCALING, TOKENIZER, WEIGHTS
 from keras_elmo.export.native import NativeGraph, embeddings_of
-from keras_elmo.export.saved_model import (
-    SEQUENCE_LEN,
-    TEXT,
-    TOKENS,
-    graph_of,
-    write_saved_model,
-)
+from keras_elmo.export.saved_model import SEQUENCE_LEN, TEXT, TOKENS, graph_of, write_saved_model
 from keras_elmo.layers.scalar_mix import ScalarMix
 from keras_elmo.layers.sequences import masked_mean
+from keras_elmo.text import inputs as reading
 
 MIX_ARGUMENTS = (
     "initial_scalars",

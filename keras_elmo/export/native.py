@@ -5,10 +5,11 @@ import contextlib
 import keras
 import tensorflow as tf
 
-from keras_elmo.embedding import ELMoEmbedding
+from keras_elmo.embedding.elmo_embedding import ELMoEmbedding
+from keras_elmo.embedding.sources.make_source import make_source
+from keras_elmo.embedding.sources.native import NativeSource
 from keras_elmo.export.saved_model import graph_of
 from keras_elmo.layers.sequences import drop_boundaries
-from keras_elmo.sources import NativeSource, make_source
 
 
 def embeddings_of(model):

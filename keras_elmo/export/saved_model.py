@@ -5,8 +5,8 @@ from pathlib import Path
 
 import tensorflow as tf
 
-from keras_elmo.checks import check_flag
-from keras_elmo.whole import whole_directory
+from keras_elmo.basics.checks import check_flag
+from keras_elmo.basics.files import whole_directory
 
 TEXT = tf.TensorSpec((None,), tf.string, name="text")
 TOKENS = tf.TensorSpec((None, None), tf.string, name="tokens")

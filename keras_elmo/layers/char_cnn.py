@@ -5,10 +5,10 @@ import functools
 import keras
 import tensorflow as tf
 
+from keras_elmo.layers.fast.row_counts import pad_rows
+from keras_elmo.layers.fast.traced import traced_once
 from keras_elmo.layers.freezable import FreezableLayer
 from keras_elmo.layers.precision import matmul, product_dtype
-from keras_elmo.layers.row_counts import pad_rows
-from keras_elmo.layers.traced import traced_once
 
 LENGTHS = (6, 7, 8, 9, 10, 12, 16)  # bytes with the word's marks; most English words have at most 8
 

@@ -3,8 +3,8 @@
 import keras
 import tensorflow as tf
 
-from keras_elmo.layers.packed_stacks import packed_stacks
-from keras_elmo.layers.packing import pack
+from keras_elmo.layers.fast.packed_stacks import packed_stacks
+from keras_elmo.layers.fast.packing import pack
 from keras_elmo.layers.sequences import reverse_sequences
 
 

@@ -3,9 +3,9 @@
 import keras
 import tensorflow as tf
 
+from keras_elmo.layers.fast.unrolled_lstm import clip, unrolled_lstm
 from keras_elmo.layers.freezable import FreezableLayer
 from keras_elmo.layers.precision import affine, matmul, product_dtype
-from keras_elmo.layers.unrolled_lstm import clip, unrolled_lstm
 
 
 @keras.saving.register_keras_serializable(package="keras_elmo")

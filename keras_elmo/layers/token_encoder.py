@@ -4,10 +4,10 @@ import keras
 import tensorflow as tf
 
 from keras_elmo.layers.char_cnn import CharCNN
+from keras_elmo.layers.fast.row_counts import pad_rows
 from keras_elmo.layers.freezable import FreezableLayer
 from keras_elmo.layers.highway import Highway
 from keras_elmo.layers.precision import affine, product_dtype
-from keras_elmo.layers.row_counts import pad_rows
 
 
 @keras.saving.register_keras_serializable(package="keras_elmo")

@@ -2,14 +2,7 @@
 
 import numpy as np
 
-from keras_elmo.plots.drawing import (
-    SIZE,
-    finish,
-    new_picture,
-    plot_steps,
-    style,
-    whole_ticks,
-)
+from keras_elmo.plots.drawing import SIZE, finish, new_picture, plot_steps, style, whole_ticks
 
 LEFT_OUT = ("learning_rate", "lr")
 

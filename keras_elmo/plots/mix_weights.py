@@ -2,15 +2,7 @@
 
 import numpy as np
 
-from keras_elmo.plots.drawing import (
-    COLORS,
-    GRAY,
-    SIZE,
-    finish,
-    new_picture,
-    style,
-    whole_ticks,
-)
+from keras_elmo.plots.drawing import COLORS, GRAY, SIZE, finish, new_picture, style, whole_ticks
 from keras_elmo.plots.lettering import label_of, write
 
 AXIS = "weight (sum of all: 1)"

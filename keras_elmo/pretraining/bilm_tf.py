@@ -7,10 +7,11 @@ import re
 import numpy as np
 import tensorflow as tf
 
-from keras_elmo.bilm import BiLM, BiLMConfig
+from keras_elmo.bilm.bilm import BiLM
+from keras_elmo.bilm.config import BiLMConfig
 from keras_elmo.bilm.names import weight_shapes
-from keras_elmo.pretraining.language_model import BidirectionalLanguageModel
-from keras_elmo.pretraining.softmax import FullSoftmax
+from keras_elmo.language_model.bidirectional import BidirectionalLanguageModel
+from keras_elmo.language_model.softmax.full import FullSoftmax
 from keras_elmo.text.characters import NUM_CHARACTERS
 from keras_elmo.text.vocabulary import Vocabulary
 

@@ -6,12 +6,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from keras_elmo import presets
-from keras_elmo.bilm import BiLM
+from keras_elmo.bilm.bilm import BiLM
+from keras_elmo.language_model.bidirectional import BidirectionalLanguageModel
+from keras_elmo.language_model.files import SOFTMAX, load_language_model
+from keras_elmo.language_model.softmax.adaptive import AdaptiveSoftmax
+from keras_elmo.presets.open_model import PRESETS, preset_directory
 from keras_elmo.pretraining.bilm_tf import is_bilm_tf, load_bilm_tf
-from keras_elmo.pretraining.files import SOFTMAX, load_language_model
-from keras_elmo.pretraining.language_model import BidirectionalLanguageModel
-from keras_elmo.pretraining.softmax import AdaptiveSoftmax
 
 
 class Initialization(NamedTuple):
@@ -76,8 +76,8 @@ def _is_directory(place):
 
 
 def _holds_softmax(place):
-    if place in presets.PRESETS:
-        return presets.preset_directory(place).joinpath(SOFTMAX).is_file()
+    if place in PRESETS:
+        return preset_directory(place).joinpath(SOFTMAX).is_file()
     return _is_directory(place) and os.path.isfile(os.path.join(place, SOFTMAX))
 
 

@@ -8,9 +8,9 @@ import shutil
 import time
 from typing import NamedTuple
 
+from keras_elmo.language_model.files import save_language_model
+from keras_elmo.language_model.perplexity import evaluate
 from keras_elmo.pretraining.checkpoint import Checkpoint, Checkpoints
-from keras_elmo.pretraining.evaluation import evaluate
-from keras_elmo.pretraining.files import save_language_model
 from keras_elmo.pretraining.log import TrainingLog
 
 CHECKPOINTS = "checkpoints"

@@ -3,7 +3,7 @@
 import keras
 import numpy as np
 
-from keras_elmo.embedding import ELMoEmbedding
+from keras_elmo.embedding.elmo_embedding import ELMoEmbedding
 
 
 class MixRecord:

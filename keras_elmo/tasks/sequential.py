@@ -3,7 +3,8 @@
 import keras
 import tensorflow as tf
 
-from keras_elmo.export import export_hub, export_model
+from keras_elmo.export.hub import export_hub
+from keras_elmo.export.model import export_model
 from keras_elmo.tasks.batches import predict_by_length
 from keras_elmo.tasks.inputs import (
     batched,

@@ -4,7 +4,7 @@ import warnings
 
 import pytest
 
-from keras_elmo.bilm import BiLMConfig
+from keras_elmo.bilm.config import BiLMConfig
 
 
 def options(**changes):

@@ -11,7 +11,7 @@ import h5py
 import numpy as np
 import pytest
 
-from keras_elmo.bilm import BiLM
+from keras_elmo.bilm.bilm import BiLM
 
 GONE = "RNN_1/RNN/MultiRNNCell/Cell1/LSTMCell/W_P_0"
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from keras_elmo.bilm import BiLM
+from keras_elmo.bilm.bilm import BiLM
 from keras_elmo.text.characters import boundary_char_ids, word_char_ids
 
 

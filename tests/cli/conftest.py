@@ -5,7 +5,7 @@ import dataclasses
 import pytest
 from tiny_language_model import seeded_model
 
-from keras_elmo.pretraining.files import save_language_model
+from keras_elmo.language_model.files import save_language_model
 
 
 @pytest.fixture(scope="session")

@@ -11,8 +11,8 @@ from tiny_pretraining import SMALL, write_corpus
 from keras_elmo import plots
 from keras_elmo.cli import plots as drawing
 from keras_elmo.cli.errors import UserError
-from keras_elmo.cli.pretraining import _picture
 from keras_elmo.cli.train import main
+from keras_elmo.pretraining.pretrain import _picture
 
 OF_TRAINING = ["confusion", "layer-weights", "learning-curves"]
 TAGGED = ["Ann\tA", "sees\tB", "", "No\tA", "", "Bob\tB", "sleeps\tA", "", "No\tB", ""]

@@ -112,8 +112,10 @@ def test_a_reader_that_leaves_early_is_no_traceback(monkeypatch, tmp_path):
 
     with open(tmp_path / "out", "w", encoding="utf-8") as out:
         monkeypatch.setattr(sys, "stdout", out)
-        monkeypatch.setattr("keras_elmo.cli.classifier._print_data", leave)
-        monkeypatch.setattr("keras_elmo.cli.classifier._make_classifier", lambda args: None)
+        monkeypatch.setattr("keras_elmo.cli.commands.classifier._print_data", leave)
+        monkeypatch.setattr(
+            "keras_elmo.cli.commands.classifier._make_classifier", lambda args: None
+        )
         assert main(["classifier"]) == 141
 
 

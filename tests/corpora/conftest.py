@@ -2,8 +2,9 @@
 
 import pytest
 
-from keras_elmo.corpora import embedding, reader
-from keras_elmo.corpora.embedding import make_embedder
+from keras_elmo.corpora import embed_corpus as embedding
+from keras_elmo.corpora import reader
+from keras_elmo.corpora.embed_corpus import make_embedder
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,7 @@ from keras_elmo import ELMoEmbedding, embed_corpus
 from keras_elmo.corpora import corpus_run
 from keras_elmo.corpora.corpus_run import CorpusRun
 from keras_elmo.corpora.journaled_file import JournaledFile
-from keras_elmo.embedder import Embedder
+from keras_elmo.embedding.embedder import Embedder
 
 
 class Interrupt(Exception):

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from without_package import run_without_package, saved_model_cli
 
 from keras_elmo import ELMoEmbedding, Sequential, TextClassifier
-from keras_elmo.export import export_hub
+from keras_elmo.export.hub import export_hub
 from keras_elmo.tasks.pooling import SequencePooling
 
 NAMES = {"default", "elmo", "word_emb", "lstm_outputs1", "lstm_outputs2"}

@@ -6,7 +6,7 @@ import pytest
 import tensorflow as tf
 
 from keras_elmo import ELMoEmbedding, Sequential
-from keras_elmo.export import export_model
+from keras_elmo.export.model import export_model
 
 TEXTS = ["free entry now", "", "héé 日本"]
 

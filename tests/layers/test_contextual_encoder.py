@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from keras_elmo.layers import packing
 from keras_elmo.layers.contextual_encoder import ContextualEncoder
+from keras_elmo.layers.fast import packing
 from keras_elmo.layers.lstm_stack import LSTMStack
 
 LENGTHS = tf.constant([4, 2])

@@ -11,7 +11,7 @@ import tqdm as tqdm_package
 from loopback import cut, hanging, in_turn, redirect, send, together
 from published import pair, publish, tiny_model
 
-from keras_elmo.bilm import BiLM
+from keras_elmo.bilm.bilm import BiLM
 from keras_elmo.presets import download
 from keras_elmo.presets.download import cached_files, fetch, fetch_url
 from keras_elmo.presets.registry import RemoteFile

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from published import pair, publish, tiny_model
 
-from keras_elmo.bilm import BiLM
-from keras_elmo.presets import opening
+from keras_elmo.bilm.bilm import BiLM
+from keras_elmo.presets import open_model as opening
 from keras_elmo.presets.registry import RemoteFile
 
 

@@ -7,8 +7,8 @@ from importlib import resources
 import pytest
 from published import publish, tiny_model
 
-from keras_elmo.bilm import BiLM
-from keras_elmo.presets import PRESETS
+from keras_elmo.bilm.bilm import BiLM
+from keras_elmo.presets.open_model import PRESETS
 from keras_elmo.presets.registry import (
     KINDS,
     ROLES,

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
+from keras_elmo.language_model.perplexity import evaluate
 from keras_elmo.pretraining.bilm_tf import is_bilm_tf, load_bilm_tf
-from keras_elmo.pretraining.evaluation import evaluate
 from keras_elmo.pretraining.initialization import load_source
 
 SENTENCES = [[b"the", b"cat", b"sat"], [b"a", b"dog"], [b"on", b"the", b"mat"]]

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from keras_elmo.bilm import BiLM
-from keras_elmo.pretraining.files import save_language_model
+from keras_elmo.bilm.bilm import BiLM
+from keras_elmo.language_model.bidirectional import BidirectionalLanguageModel
+from keras_elmo.language_model.files import save_language_model
+from keras_elmo.language_model.softmax.make_softmax import SOFTMAXES, make_softmax
 from keras_elmo.pretraining.initialization import Initialization, initialize, load_source
-from keras_elmo.pretraining.language_model import BidirectionalLanguageModel
-from keras_elmo.pretraining.softmax import SOFTMAXES, make_softmax
 from keras_elmo.text.vocabulary import Vocabulary
 
 MARKS = ["<S>", "</S>", "<UNK>"]

@@ -9,12 +9,13 @@ import numpy as np
 import pytest
 from tiny_text import write_lines
 
-from keras_elmo.bilm import BiLM, BiLMConfig
+from keras_elmo.bilm.bilm import BiLM
+from keras_elmo.bilm.config import BiLMConfig
+from keras_elmo.language_model.bidirectional import BidirectionalLanguageModel
+from keras_elmo.language_model.perplexity import evaluate
+from keras_elmo.language_model.softmax.make_softmax import make_softmax
 from keras_elmo.pretraining.corpus import ShuffledLines, count_corpus, read_lines, read_sentences
-from keras_elmo.pretraining.evaluation import evaluate
-from keras_elmo.pretraining.language_model import BidirectionalLanguageModel
 from keras_elmo.pretraining.options import TrainingOptions
-from keras_elmo.pretraining.softmax import make_softmax
 from keras_elmo.pretraining.trainer import Trainer
 from keras_elmo.text.vocabulary import Vocabulary
 

@@ -6,10 +6,10 @@ import pytest
 import tensorflow as tf
 from tiny_text import held_out, shuffled_lines
 
-from keras_elmo.pretraining.evaluation import evaluate
+from keras_elmo.language_model.perplexity import evaluate
+from keras_elmo.language_model.softmax.make_softmax import SOFTMAXES
 from keras_elmo.pretraining.optimizer import make_optimizer
 from keras_elmo.pretraining.options import OPTIMIZERS, RESETS, TrainingOptions
-from keras_elmo.pretraining.softmax import SOFTMAXES
 from keras_elmo.pretraining.trainer import Trainer
 
 

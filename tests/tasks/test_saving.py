@@ -6,7 +6,7 @@ import keras
 import numpy as np
 import pytest
 
-from keras_elmo.tasks.classifier import TextClassifier
+from keras_elmo.tasks.classifier.text_classifier import TextClassifier
 
 TEXTS = ["free entry now", "ok lar", "", "win cash now"]
 LABELS = ["spam", "ham", "ham", "spam"]

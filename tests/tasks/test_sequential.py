@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 import tensorflow as tf
 
-from keras_elmo.embedding import ELMoEmbedding
+from keras_elmo.embedding.elmo_embedding import ELMoEmbedding
 from keras_elmo.tasks.sequential import Sequential
 
 LABELS = [1, 0, 0, 1]

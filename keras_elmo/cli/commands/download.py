@@ -1,0 +1,74 @@
+"""`keras_elmo download`: published models into the cache."""
+
+from keras_elmo.cli.commands.presets import place
+from keras_elmo.cli.errors import UserError
+from keras_elmo.presets.cache import VARIABLE
+from keras_elmo.presets.download import fetch
+from keras_elmo.presets.hub_modules import is_module, module_directory
+from keras_elmo.presets.open_model import open_model
+from keras_elmo.presets.registry import check_files, find_model, get_model
+
+DESCRIPTION = """Download published models, so that they can be loaded by name without a network.
+What is in the cache already is not asked for again."""
+EPILOG = f"""examples:
+  keras_elmo download original
+  keras_elmo download small nlpl-211 google/elmo/3
+  keras_elmo download original --mirror /mnt/models/elmo
+
+The place of each model is printed, a line for each NAME. The cache is ${VARIABLE}, or else the
+user's cache folder of the system; `keras_elmo presets` lists the names."""
+
+
+def add_parser(subparsers):
+    """Adds the `download` command."""
+    parser = subparsers.add_parser(
+        "download",
+        help="published models into the cache",
+        description=DESCRIPTION,
+        epilog=EPILOG,
+    )
+    parser.add_argument(
+        "names", nargs="+", metavar="NAME",
+        help="name of `keras_elmo presets`, or address or Kaggle handle of a TF-Hub module",
+    )  # fmt: skip
+    parser.add_argument(
+        "--mirror", metavar="PLACE",
+        help="address or directory that holds the files under their own names, tried first",
+    )  # fmt: skip
+    parser.add_argument("--quiet", action="store_true", help="no progress bar")
+    parser.set_defaults(run=run)
+
+
+def run(args):
+    """Runs the command; returns the exit status."""
+    for name in args.names:
+        _explained(name, _check)
+    for name in args.names:
+        print(_explained(name, _place, args), flush=True)
+    return 0
+
+
+def _explained(name, function, *args):
+    try:
+        return function(name, *args)
+    except (ValueError, OSError) as error:
+        raise UserError(f"NAME {name}: {error}") from None
+
+
+def _check(name):
+    """Raises a ValueError where nothing can be downloaded by this name."""
+    if not is_module(name) or find_model(name) is not None:
+        model = get_model(name)
+        if not model.shipped:
+            check_files(model)
+
+
+def _place(name, args):
+    if is_module(name):
+        return module_directory(name, args.mirror, not args.quiet)
+    model = get_model(name)
+    if not model.shipped:
+        fetch(name, args.mirror, not args.quiet, check=True)
+        with open_model(name):  # Raises where they are files of another model.
+            pass
+    return place(model)

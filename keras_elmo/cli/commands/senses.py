@@ -1,0 +1,209 @@
+"""`keras_elmo senses`: the places of a word in a text, and which of them are alike."""
+
+import argparse
+import itertools
+import re
+from typing import NamedTuple
+
+import numpy as np
+from tqdm import tqdm
+
+from keras_elmo import plots
+from keras_elmo.cli import arguments
+from keras_elmo.cli.errors import UserError, reason
+from keras_elmo.cli.plots import add_plots, check_plots, write_plots
+from keras_elmo.cli.reading import add_output
+from keras_elmo.cli.records import check_output_file, record_lines, write_lines
+from keras_elmo.cli.text_files import find_files, read_lines
+from keras_elmo.corpora.projector import check_directory, export_projector
+from keras_elmo.embedding.elmo_embedding import ELMoEmbedding
+from keras_elmo.embedding.embedder import Embedder
+from keras_elmo.text.tokenize import TOKENIZERS, tokenize
+
+FIELDS = (
+    "line", "position", "context", "rank", "cosine", "near_line", "near_position", "near_context",
+)  # fmt: skip
+MAP = "sense-map"
+AROUND, ON_MAP = 4, 2  # tokens of context on each side
+MOST = 500
+DESCRIPTION = """Find a word in a text and tell, for each place where it stands, the places whose
+vectors are most like its own: those of the same sense, as far as the biLM tells senses apart."""
+EPILOG = f"""examples:
+  keras_elmo senses english-small corpus.txt.gz --word bank --neighbours 3
+  keras_elmo senses english-small corpus.txt.gz --word bank --word shore --plots pictures
+  keras_elmo senses english-small corpus.txt.gz --word bank --projector logs
+  tensorboard --logdir logs
+
+columns, and keys in json:
+  {", ".join(FIELDS)}
+line counts through all FILEs from 1, position through a line's tokens from 0; cosine is that of
+the two vectors, 1 for the same direction."""
+
+
+class Place(NamedTuple):
+    """Where a word stands.
+
+    Attributes:
+        word: str, as it was asked for.
+        line: int, from 1.
+        position: int, from 0.
+        tokens: list of str, the line's.
+    """
+
+    word: str
+    line: int
+    position: int
+    tokens: list
+
+    def context(self, around=AROUND):
+        """The token with those around it."""
+        begin, end = max(0, self.position - around), self.position + around + 1
+        cut = "…" if begin else "", "…" if end < len(self.tokens) else ""
+        return " ".join(filter(None, [cut[0], *self.tokens[begin:end], cut[1]]))
+
+
+def add_parser(subparsers):
+    """Adds the `senses` command."""
+    parser = subparsers.add_parser(
+        "senses",
+        help="places of a word in a text, and which of them are alike",
+        description=DESCRIPTION,
+        epilog=EPILOG,
+    )
+    add = parser.add_argument
+    add("source", metavar="SOURCE", help="biLM: a name of `keras_elmo presets`, directory, "
+        "archive or TF-Hub module")  # fmt: skip
+    add("files", nargs="*", metavar="FILE", help="UTF-8 text, one sentence a line, plain or .gz; "
+        "patterns such as 'a-*.txt' too; - or none: standard input")  # fmt: skip
+    add("--word", action="append", required=True, type=_word, help="a token, in capital or small "
+        "letters; give the option again to compare several")  # fmt: skip
+    add("--layer", type=_layer, default="top", metavar="N", help="of the vectors: 0 to L, top, or "
+        "elmo, the plain mean of all (default: %(default)s)")  # fmt: skip
+    add("--neighbours", type=arguments.positive_int, default=3, metavar="K", help="to print for "
+        "each place")  # fmt: skip
+    add("--most", type=arguments.positive_int, default=MOST, metavar="N", help="take the first N "
+        "places")  # fmt: skip
+    add("--tokenizer", choices=TOKENIZERS, help="rule that splits lines; none: the biLM's own, or "
+        "space")  # fmt: skip
+    add("--quiet", action="store_true", help="no progress bar")
+    group = add_output(parser)
+    group.add_argument("--no-header", action="store_true", help="tsv without the line of names")
+    add_plots(group, f"{MAP}, all places in two dimensions")
+    group.add_argument("--projector", metavar="DIR", help="write the vectors there for "
+                       "TensorBoard's Embedding Projector")  # fmt: skip
+    parser.set_defaults(run=run)
+
+
+def run(args):
+    """Runs the command; returns the exit status."""
+    paths = find_files(args.files)
+    check_output_file(args.output, args.overwrite, paths)
+    check_plots(args, [MAP], args.overwrite)
+    _check_projector(args)
+    embedder = _make_embedder(args)
+    places = list(itertools.islice(_places(args, embedder.layer.tokenizer, paths), args.most))
+    if len(places) < 2:
+        raise UserError(
+            f"--word {' '.join(args.word)}: {len(places)} of the 2 places in the text that are "
+            "needed at least. Give more text, or another word."
+        )
+    vectors = _vectors(embedder, places)
+    if args.plots is not None:
+        contexts = [place.context(ON_MAP) for place in places]
+        figure = plots.sense_map(vectors, [place.word for place in places], contexts)
+        write_plots(args, {MAP: figure})
+    if args.projector is not None:
+        _write_projector(args, places, vectors)
+    rows = _rows(places, vectors, args.neighbours)
+    write_lines(record_lines(args.format, FIELDS, rows, not args.no_header), args.output)
+    return 0
+
+
+def _check_projector(args):
+    if args.projector is not None:
+        try:
+            check_directory(args.projector, args.overwrite)
+        except OSError as error:
+            raise UserError(f"--projector: {error}") from None
+
+
+def _make_embedder(args):
+    outputs = {"top": "top", "elmo": "elmo", 0: "word_emb"}
+    output = outputs.get(args.layer, f"lstm_outputs{args.layer}")
+    try:
+        source = ELMoEmbedding(args.source).source
+    except (ValueError, TypeError, OSError) as error:
+        raise UserError(f"SOURCE {args.source}: {error}") from None
+    last = source.num_layers - 1
+    if isinstance(args.layer, int) and args.layer > last:
+        raise UserError(
+            f"--layer {args.layer}: the layers of {args.source} are 0 to {last}. Give one of "
+            "these, top or elmo."
+        )
+    return Embedder(ELMoEmbedding(source, output=output, tokenizer=args.tokenizer, inputs="tokens"))
+
+
+def _places(args, rule, paths):
+    """Yields the places of the words, line by line."""
+    words = {word.casefold(): word for word in args.word}
+    pattern = re.compile("|".join(map(re.escape, words)))
+    lines = tqdm(
+        read_lines(paths), unit=" lines", disable=True if args.quiet else None, dynamic_ncols=True
+    )
+    for number, line in enumerate(lines, start=1):
+        if pattern.search(line.decode().casefold()):
+            tokens = [token.decode() for token in tokenize([line], rule).to_list()[0]]
+            for position, token in enumerate(tokens):
+                if token.casefold() in words:
+                    yield Place(words[token.casefold()], number, position, tokens)
+
+
+def _vectors(embedder, places):
+    """The vector of each place, float (n, D); each line is run once."""
+    lines = {place.line: place.tokens for place in places}
+    found = dict(zip(lines, embedder.embed(list(lines.values())), strict=True))
+    return np.stack([found[place.line][place.position] for place in places])
+
+
+def _rows(places, vectors, k):
+    """Yields the records: for each place its nearest ones, the nearest first."""
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    units = vectors / np.maximum(lengths, np.finfo(np.float32).tiny)
+    for at, place in enumerate(places):
+        cosines = units @ units[at]
+        order = [other for other in np.argsort(-cosines, kind="stable") if other != at]
+        for rank, other in enumerate(order[:k], start=1):
+            near = places[other]
+            yield (
+                *(place.line, place.position, place.context(), rank, float(cosines[other])),
+                *(near.line, near.position, near.context()),
+            )
+
+
+def _write_projector(args, places, vectors):
+    metadata = {
+        "context": [place.context() for place in places],
+        "word": [place.word for place in places],
+        "line": [place.line for place in places],
+        "position": [place.position for place in places],
+    }
+    try:
+        export_projector(args.projector, vectors, metadata, args.overwrite)
+    except OSError as error:
+        raise UserError(
+            f"--projector: {args.projector} cannot be written: {reason(error)}"
+        ) from None
+
+
+def _word(text):
+    if not text or text.split() != [text]:
+        raise argparse.ArgumentTypeError(f"must be one word without spaces, not {text!r}")
+    return text
+
+
+def _layer(text):
+    if text in ("top", "elmo"):
+        return text
+    if text.isdecimal():
+        return int(text)
+    raise argparse.ArgumentTypeError(f"must be a layer's number from 0, top or elmo, not {text!r}")

@@ -1,0 +1,1 @@
+"""Sources: tokens in, all layers and the mask out (`num_layers`, `output_dim`, `call(tokens)`)."""

@@ -1,0 +1,1 @@
+"""A biLM with its softmax: what pretraining trains, its files, its perplexity."""

@@ -1,0 +1,1 @@
+"""Softmax heads over the vocabulary, shared by both directions."""

@@ -1,0 +1,1 @@
+"""The recurrence without work on padding, in inference and in training."""

@@ -1,0 +1,1 @@
+"""The biLM's features, computed once."""

@@ -1,0 +1,194 @@
+"""`fit` of a classifier with a logistic head: read everything once, solve, report."""
+
+import functools
+import itertools
+
+import keras
+import numpy as np
+import tensorflow as tf
+
+from keras_elmo.tasks.batches import BATCH, by_length, each_batch
+from keras_elmo.tasks.classifier.logistic_head import check_scikit_learn
+from keras_elmo.tasks.inputs import is_stream
+
+OF_STEPS = ("steps_per_epoch", "validation_steps", "validation_batch_size")
+
+
+def check_head_options(logistic, ngrams, fine_tune):
+    """Raises a ValueError for options of a classifier that contradict each other."""
+    if ngrams and not logistic:
+        raise ValueError(
+            "`ngrams=True` goes with `logistic=True`. Received: logistic=False. Set both."
+        )
+    if logistic and fine_tune:
+        raise ValueError(
+            "`logistic=True` leaves the biLM as it is. Received: fine_tune=True. Leave out one."
+        )
+
+
+def check_logistic_fit(epochs, options, x):
+    """Checks, before any text is read, what `fit` was given and that it can solve.
+
+    Raises:
+        ValueError: arguments that a solution without steps cannot obey.
+        ImportError: scikit-learn is not installed.
+    """
+    if epochs != 1:
+        raise ValueError(
+            "`epochs` must be 1 with `logistic=True`: the solution is found at once. Received: "
+            f"epochs={epochs!r}. Leave it out."
+        )
+    of_arrays = set() if is_stream(x) else {"steps_per_epoch"}
+    unknown = sorted(set(options) - set(OF_STEPS) | set(options) & of_arrays)
+    if unknown:
+        raise ValueError(
+            f"`{unknown[0]}` has no meaning with `logistic=True`: `fit` reads all texts once. "
+            f"Received: {unknown[0]}={options[unknown[0]]!r}. Leave it out."
+        )
+    check_scikit_learn()
+
+
+class LogisticFit:
+    """One `fit` of a classifier with a logistic head.
+
+    Args:
+        classifier: TextClassifier whose classes and statistics are known.
+        read: function of a batch of texts to what the head takes: vectors (batch, dim), and the
+            n-grams, a SparseTensor, or None.
+        evaluate: Keras' own `evaluate` of the classifier, for class numbers.
+        batch_size: int, for evaluation.
+        verbose: as for `keras.Model.evaluate`.
+        steps_per_epoch, validation_steps, validation_batch_size: as for `keras.Model.fit`.
+    """
+
+    def __init__(
+        self,
+        classifier,
+        read,
+        evaluate,
+        batch_size,
+        verbose,
+        steps_per_epoch=None,
+        validation_steps=None,
+        validation_batch_size=None,
+    ):
+        self.classifier = classifier
+        self.read = read
+        self.steps = steps_per_epoch
+        self.evaluate = functools.partial(evaluate, return_dict=True)
+        self.training = {"batch_size": batch_size, "steps": steps_per_epoch, "verbose": verbose}
+        self.validation = {
+            "batch_size": validation_batch_size or batch_size,
+            "steps": validation_steps,
+            "verbose": 0,
+        }
+
+    def run(self, rows, class_weight, validation_data, callbacks):
+        """Solves, and lets callbacks see it as an epoch.
+
+        Args:
+            rows: texts, class numbers and sample weights; or a stream of them, None and None.
+            class_weight: dict from class number to weight, or None.
+            validation_data: tuple (texts, class numbers[, weights]) or a stream, or None.
+            callbacks: list of callbacks or None.
+
+        Returns:
+            The `keras.callbacks.History`.
+        """
+        run = keras.callbacks.CallbackList(
+            callbacks, add_history=True, model=self.classifier, epochs=1, steps=1, verbose=0
+        )
+        model = self.classifier
+        model.optimizer.build(model.trainable_variables)  # else Keras cannot read the saved model
+        run.on_train_begin()
+        run.on_epoch_begin(0)
+        self._solve(rows, class_weight)
+        logs = self._evaluated(rows, self.training)
+        if validation_data is not None:
+            found = self._evaluated(validation_data, self.validation)
+            logs.update({f"val_{name}": value for name, value in found.items()})
+        run.on_epoch_end(0, logs)
+        run.on_train_end(logs)
+        return self.classifier.history
+
+    def _solve(self, rows, class_weight):
+        *features, y, sample_weight = rows_of(self.read, *rows, self.steps)
+        weights = row_weights(y, self.classifier.classes_, sample_weight, class_weight)
+        self.classifier.head.solve(*features, y, weights)
+
+    def _evaluated(self, data, options):
+        if is_stream(data):
+            data = (data, None)
+        x, y, sample_weight = (*data, None)[:3]
+        options = {**options, "batch_size": None if is_stream(x) else options["batch_size"]}
+        return self.evaluate(x, y, sample_weight=sample_weight, **options)
+
+
+def rows_of(read, x, y, sample_weight, steps=None):
+    """Everything that the solution needs, of all rows.
+
+    Args:
+        read: function of a batch of texts to the pooled vectors (batch, dim) and the n-grams, a
+            SparseTensor or None.
+        x: texts (n,) or tokens (n, time); or a stream of (texts, class numbers[, weights]).
+        y: class numbers (n,), None for a stream.
+        sample_weight: (n,) or None.
+        steps: int, batches to read of a stream, or None for all.
+
+    Returns:
+        Vectors float (n, dim), n-grams as a SciPy matrix or None, class numbers int (n,) and
+        weights float (n,).
+    """
+    if is_stream(x):
+        batches = itertools.islice(each_batch(x), steps)
+    else:
+        batches = _sorted_batches(x, y, sample_weight)
+    vectors, grams, numbers, weights = [], [], [], []
+    for texts, labels, *weight in batches:
+        pooled, sparse = read(texts)
+        vectors.append(pooled.numpy())
+        grams.append(sparse)
+        numbers.append(np.asarray(labels))
+        weights.append(np.asarray(weight[0] if weight else np.ones(len(labels)), np.float64))
+    together = [np.concatenate(parts) for parts in (vectors, numbers, weights)]
+    matrix = None if grams[0] is None else _stacked(grams)
+    return together[0], matrix, together[1], together[2]
+
+
+def row_weights(y, classes, sample_weight, class_weight):
+    """What each row counts; without `class_weight` all classes weigh alike, `n / (k n_c)` a row.
+
+    Raises:
+        ValueError: a class without a row.
+    """
+    counts = np.bincount(y, minlength=len(classes))
+    if not counts.all():
+        raise ValueError(
+            "`y` must have a text of every class with `logistic=True`. Received: none of class "
+            f"{classes[np.argmin(counts)]!r}. Add one, or leave it out of `classes`."
+        )
+    if class_weight is None:
+        of_class = len(y) / (len(classes) * counts)
+    else:
+        of_class = np.array([class_weight.get(number, 1.0) for number in range(len(classes))])
+    return sample_weight * of_class[y]
+
+
+def _sorted_batches(x, y, sample_weight):
+    order = by_length(x)
+    for start in range(0, len(order), BATCH):
+        rows = order[start : start + BATCH]
+        weight = [] if sample_weight is None else [np.asarray(sample_weight)[rows]]
+        yield tf.gather(x, rows), np.asarray(y)[rows], *weight
+
+
+def _stacked(grams):
+    """SparseTensors (rows, buckets) as one SciPy matrix."""
+    import scipy.sparse
+
+    matrices = []
+    for part in grams:
+        row, column = part.indices.numpy().T
+        shape = tuple(part.dense_shape.numpy())
+        matrices.append(scipy.sparse.csr_matrix((part.values.numpy(), (row, column)), shape=shape))
+    return scipy.sparse.vstack(matrices, format="csr")

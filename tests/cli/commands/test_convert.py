@@ -1,0 +1,81 @@
+"""`keras_elmo convert`."""
+
+import os
+
+import numpy as np
+import pytest
+from tiny_hub_module import write_module
+
+from keras_elmo.bilm.bilm import BiLM
+from keras_elmo.cli.main import main
+from keras_elmo.embedding.sources import hub_conversion as conversion
+
+
+def test_a_module_becomes_files_of_ours(tiny_module, tiny_bilm, tmp_path, capsys):
+    out = str(tmp_path / "bilm")
+    assert main(["convert", tiny_module, out]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    n = len(tiny_bilm.arrays())
+    assert lines[0] == f"{n} variables by name, 0 by shape and order; relu, skip connections, " + (
+        "clips 3.0"
+    )
+    assert lines[1].startswith("vectors differ by ") and lines[1].endswith(
+        f"written to {out}: 2 layers of 12, vectors of 16"
+    )
+    assert sorted(os.listdir(out)) == ["options.json", "weights.hdf5"]
+    for key, array in BiLM.load(out).arrays().items():
+        np.testing.assert_array_equal(array, tiny_bilm.arrays()[key])
+
+
+def test_what_was_guessed_is_told(tiny_bilm, tmp_path, capsys):
+    module = write_module(
+        tiny_bilm, tmp_path / "module", spell=lambda key: key.replace("RNN_", "direction")
+    )
+    assert main(["convert", module, str(tmp_path / "bilm"), "--dtype", "float16"]) == 0
+    out = capsys.readouterr().out
+    assert out.startswith("13 variables by name, 12 by shape and order; relu")
+    assert "LSTMCell/W_0 <- direction0/RNN/" in out
+    assert os.path.getsize(tmp_path / "bilm" / "weights.hdf5") < 60_000
+
+
+def test_quiet_prints_nothing(tiny_module, tmp_path, capsys):
+    assert main(["convert", tiny_module, str(tmp_path / "bilm"), "--quiet"]) == 0
+    assert capsys.readouterr().out == ""
+
+
+def test_nothing_is_written_where_vectors_differ(tiny_module, tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(conversion, "TOLERANCE", -1.0)
+    assert main(["convert", tiny_module, str(tmp_path / "bilm")]) == 2
+    assert "must give the module's own vectors" in capsys.readouterr().err
+    assert not (tmp_path / "bilm").exists()
+
+
+def test_bad_places_are_told_in_one_line(tiny_module, tiny_directory, tmp_path, capsys):
+    (tmp_path / "file").write_text("x")
+    full = tmp_path / "full"
+    full.mkdir()
+    (full / "a").write_text("x")
+    for arguments, message in (
+        ([tiny_module, str(tmp_path / "file")], "DIR must be a directory"),
+        ([tiny_module, str(full)], "DIR must be new or empty"),
+        ([str(tiny_directory), str(tmp_path / "new")], "saved_model.pb"),
+        ([str(tmp_path / "nothing"), str(tmp_path / "new")], "nothing"),
+    ):
+        assert main(["convert", *arguments]) == 2
+        error = capsys.readouterr().err
+        assert error.startswith("keras_elmo convert: error: ") and message in error
+        assert error.count("\n") == 1
+    assert not (tmp_path / "new").exists()
+    assert main(["convert", tiny_module, str(full), "--overwrite"]) == 0
+
+
+@pytest.mark.parametrize("name", ["tiny", "allennlp_fixture"])
+def test_shared_modules_convert(name, shared, tmp_path, capsys):
+    module = str(shared / "fixtures" / "tf1_hub" / name)
+    assert main(["convert", module, str(tmp_path / "bilm")]) == 0
+    assert " 0 by shape and order" in capsys.readouterr().out
+    if name == "allennlp_fixture":
+        files = shared / "fixtures" / "allennlp_elmo"
+        published = BiLM.load((files / "options.json", files / "lm_weights.hdf5"))
+        for key, array in BiLM.load(tmp_path / "bilm").arrays().items():
+            np.testing.assert_array_equal(array, published.arrays()[key])

@@ -1,0 +1,81 @@
+import gzip
+import json
+
+import pytest
+
+from keras_elmo import LanguageModel
+from keras_elmo.cli.main import main
+from keras_elmo.language_model.perplexity import DEFINITION
+
+LINES = ["the cat sat!", "", "a dog", "on the mat"]
+
+
+@pytest.fixture
+def files(tmp_path):
+    (tmp_path / "a.txt").write_text("\n".join(LINES[:2]) + "\n")
+    (tmp_path / "b.txt.gz").write_bytes(gzip.compress("\n".join(LINES[2:]).encode()))
+    return tmp_path
+
+
+def run(model_directory, files, *options):
+    return main(["evaluate", model_directory, str(files / "[ab].txt*"), *options])
+
+
+def test_report_names_figures_vocabulary_and_definition(model_directory, files, capsys):
+    found = LanguageModel.load(model_directory).perplexity(LINES)
+    assert run(model_directory, files) == 0
+    assert capsys.readouterr() == (
+        f"perplexity: forward {found.forward:.2f}, backward {found.backward:.2f}, "
+        f"combined {found.combined:.2f}\n"
+        "text: 3 sentences, 12 predicted tokens a direction\n"
+        "vocabulary: 9, unknown 22.22% of the words\n"
+        f"definition: {DEFINITION}\n",
+        "",
+    )
+
+
+def test_json_and_tsv_hold_the_same(model_directory, files, capsys):
+    found = LanguageModel.load(model_directory).perplexity(LINES)
+    assert run(model_directory, files, "--format", "json") == 0
+    record = json.loads(capsys.readouterr().out)
+    assert list(record) == [
+        *("forward", "backward", "combined", "sentences", "tokens", "unknown_share"),
+        *("vocabulary", "definition"),
+    ]
+    assert list(record.values())[:6] == pytest.approx(list(found), rel=1e-5)
+    assert record["vocabulary"] == 9 and "zero state" in record["definition"]
+    out = files / "out.tsv"
+    assert run(model_directory, files, "--format", "tsv", "--output", str(out)) == 0
+    names, values = (line.split("\t") for line in out.read_text().splitlines())
+    assert dict(zip(names, values, strict=True)) == {k: str(v) for k, v in record.items()}
+    assert capsys.readouterr().out == ""
+
+
+def faulty(files, name, content):
+    (files / name).write_bytes(content)
+    return str(files / name)
+
+
+def test_bad_text_is_one_line_and_nothing_written(model_directory, files, capsys):
+    out = str(files / "out")
+    bad = [
+        (faulty(files, "blank", b"\n \n"), "blank: There must be at least one sentence"),
+        (faulty(files, "latin", b"caf\xe9\n"), "latin, line 1: text must be UTF-8"),
+        (str(files / "none"), "none does not exist"),
+    ]
+    for path, message in bad:
+        assert main(["evaluate", model_directory, path, "--output", out]) == 2
+        error = capsys.readouterr().err
+        assert error.startswith("keras_elmo evaluate: error: ") and error.count("\n") == 1
+        assert message in error
+        assert not (files / "out").exists()
+
+
+def test_an_existing_file_is_replaced_only_when_asked(model_directory, files, capsys):
+    out = files / "out"
+    out.write_text("old")
+    assert run(model_directory, files, "--output", str(out)) == 2
+    assert "out exists. Give another file, or --overwrite" in capsys.readouterr().err
+    assert out.read_text() == "old"
+    assert run(model_directory, files, "--output", str(out), "--overwrite") == 0
+    assert out.read_text().startswith("perplexity: ")
