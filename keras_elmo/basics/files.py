@@ -1,34 +1,143 @@
-"""Directories that appear complete or not at all."""
+"""Files and directories that appear whole or not at all.
+
+All that the package writes goes through here: it is written under a temporary name beside its place
+and renamed at the end. Whoever looks, after a kill too, finds the old or the new. Modes follow the
+umask, so that a cache can be shared.
+"""
 
 import contextlib
+import ctypes
+import hashlib
 import os
-import tempfile
+import secrets
+import shutil
+from collections.abc import Iterator
 from pathlib import Path
+
+SCRATCH = ".writing"  # how the temporary names end
+AT_FDCWD, RENAME_EXCHANGE = -100, 2  # of Linux' fcntl.h and fs.h
 
 
 @contextlib.contextmanager
-def whole_directory(directory):
+def whole_file(path: str | os.PathLike) -> Iterator[Path]:
+    """Gives the path of a new file to write, which takes the place of `path` at the end.
+
+    If the block raises, what is at `path` is left as it was and nothing else stays behind.
+    """
+    path = Path(path).absolute()
+    with _scratch_beside(path) as scratch:
+        yield scratch
+        _write_through(scratch)
+        os.replace(scratch, path)
+        _write_through(path.parent)
+
+
+@contextlib.contextmanager
+def whole_directory(directory: str | os.PathLike) -> Iterator[Path]:
     """Gives a new directory to write into, which takes the place of `directory` at the end.
 
-    If the block raises, `directory` is left as it was and nothing else stays behind.
+    If the block raises, `directory` is left as it was and nothing else stays behind. Parents that
+    are missing are made at the end.
     """
     path = Path(directory).absolute()
     parent = next(ancestor for ancestor in path.parents if ancestor.exists())
-    with tempfile.TemporaryDirectory(prefix=f".{path.name}-", dir=parent) as scratch:
-        new = Path(scratch) / "new"
-        new.mkdir()
-        yield new
+    with _scratch_beside(parent / path.name) as scratch:
+        scratch.mkdir()
+        yield scratch
         path.parent.mkdir(parents=True, exist_ok=True)
-        _replace(new, path, Path(scratch) / "old")
+        _take_place(scratch, path)
+        _write_through(path.parent)
 
 
-def _replace(new, path, old):
+@contextlib.contextmanager
+def whole_files(directory: str | os.PathLike) -> Iterator[Path]:
+    """Gives a new directory to write files into, which move into `directory` together at the end.
+
+    Other files of `directory`, made where it is missing, stay. Each file appears whole; a kill
+    while they move, which takes a moment, leaves some of the old beside some of the new.
+    """
+    path = Path(directory).absolute()
+    path.mkdir(parents=True, exist_ok=True)
+    with _scratch_beside(path / "files") as scratch:
+        scratch.mkdir()
+        yield scratch
+        written = sorted(scratch.iterdir())
+        for file in written:
+            _write_through(file)
+        for file in written:
+            os.replace(file, path / file.name)
+        _write_through(path)
+
+
+def is_scratch(path: str | os.PathLike) -> bool:
+    """Whether a path is what a process writes, or left when it was killed."""
+    name = os.path.basename(path)
+    return name.startswith(".") and name.endswith(SCRATCH)
+
+
+def remove_scratch(directory: str | os.PathLike) -> None:
+    """Removes what killed processes left in a directory that no other process writes into."""
+    for path in filter(is_scratch, Path(directory).glob(f".*{SCRATCH}")):
+        _remove(path)
+
+
+def sha256_of(path: str | os.PathLike) -> str:
+    """SHA-256 of a file, in hexadecimal digits."""
+    digest = hashlib.sha256()
+    with open(path, "rb") as file:
+        while chunk := file.read(1 << 20):
+            digest.update(chunk)
+    return digest.hexdigest()
+
+
+@contextlib.contextmanager
+def _scratch_beside(path):
+    """A path beside `path` that nobody else uses; what is there in the end is removed."""
+    scratch = path.with_name(f".{path.name}.{os.getpid()}-{secrets.token_hex(4)}{SCRATCH}")
+    try:
+        yield scratch
+    finally:
+        _remove(scratch)
+
+
+def _remove(path):
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        path.unlink(missing_ok=True)
+
+
+def _take_place(new, path):
+    """Renames a directory to `path`, for what is there, which is then removed."""
     if not path.exists():
         os.replace(new, path)
         return
-    os.replace(path, old)
+    if _exchange(new, path):
+        return
+    with _scratch_beside(path) as old:
+        os.replace(path, old)
+        try:
+            os.replace(new, path)
+        except OSError:
+            os.replace(old, path)
+            raise
+
+
+def _exchange(one, other):
+    """Swaps two paths in one step where the system can (Linux); gives whether it has."""
     try:
-        os.replace(new, path)
-    except OSError:
-        os.replace(old, path)
-        raise
+        rename = ctypes.CDLL(None).renameat2
+    except (AttributeError, OSError, TypeError):
+        return False
+    ends = (AT_FDCWD, os.fsencode(one), AT_FDCWD, os.fsencode(other))
+    return rename(*ends, RENAME_EXCHANGE) == 0
+
+
+def _write_through(path):
+    """Has the system write a file or directory to the disk now, where it can."""
+    with contextlib.suppress(OSError):
+        handle = os.open(path, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
