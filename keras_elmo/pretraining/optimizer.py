@@ -1,68 +1,21 @@
 """The optimiser of pretraining."""
 
 import keras
-import tensorflow as tf
+
+from keras_elmo.basics.keras_internals import OfFusedAdam, OfMeanGradients
 
 ADAGRAD_START = 1.0
 
 
-class _Reduced:
-    """A Keras optimiser for gradients that are already the mean over all replicas.
-
-    Keras would add them up once more. The global norm that they are clipped by is that of the
-    mean, so the mean has to be taken first.
-    """
-
-    def _all_reduce_sum_gradients(self, grads_and_vars):
-        return list(grads_and_vars)
-
-    def _clip_gradients(self, gradients):
-        # As Keras does it, but without an array of squares, and scaled only where it must be.
-        norm = tf.linalg.global_norm(gradients)
-        return tf.cond(
-            norm > self.global_clipnorm,
-            lambda: tf.clip_by_global_norm(gradients, self.global_clipnorm, norm)[0],
-            lambda: gradients,
-        )
-
-
-class _Fused(_Reduced):
-    """Keras' Adam as TensorFlow's kernel for it: one pass over a weight instead of a dozen.
-
-    Weight decay is one more.
-    """
-
-    def _apply_weight_decay(self, variables):
-        pass  # `update_step` does.
-
-    def update_step(self, gradient, variable, learning_rate):
-        step = tf.cast(self.iterations + 1, variable.dtype)
-        number = self._get_variable_index(variable)
-        if self.weight_decay and self._use_weight_decay(variable):
-            variable.assign(variable * (1.0 - self.weight_decay * learning_rate))
-        tf.raw_ops.ResourceApplyAdam(
-            var=variable.handle,
-            m=self._momentums[number].value.handle,
-            v=self._velocities[number].value.handle,
-            beta1_power=self.beta_1**step,
-            beta2_power=self.beta_2**step,
-            lr=tf.cast(learning_rate, variable.dtype),
-            beta1=self.beta_1,
-            beta2=self.beta_2,
-            epsilon=self.epsilon,
-            grad=gradient,
-        )
-
-
-class _Adam(_Fused, keras.optimizers.Adam):
+class _Adam(OfFusedAdam, keras.optimizers.Adam):
     pass
 
 
-class _AdamW(_Fused, keras.optimizers.AdamW):
+class _AdamW(OfFusedAdam, keras.optimizers.AdamW):
     pass
 
 
-class _Adagrad(_Reduced, keras.optimizers.Adagrad):
+class _Adagrad(OfMeanGradients, keras.optimizers.Adagrad):
     pass
 
 
