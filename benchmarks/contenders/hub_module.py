@@ -10,7 +10,8 @@ import tensorflow as tf
 
 from keras_elmo.bilm.bilm import BiLM
 from keras_elmo.bilm.names import CELL
-from keras_elmo.text.characters import BOW_ID, EOW_ID, PAD_ID, boundary_char_ids
+from keras_elmo.text.characters import boundary_char_ids
+from keras_elmo.text.rules import BOW_ID, EOW_ID, PAD_ID
 
 v1 = tf.compat.v1
 FORMAT = b"\x08\x03"  # of `tfhub_module.pb`: format 3

@@ -17,7 +17,8 @@ from keras_elmo.layers.freezable import without_initial_values
 from keras_elmo.layers.lstm_stack import LSTMStack
 from keras_elmo.layers.token_encoder import TokenEncoder
 from keras_elmo.presets.open_model import open_model
-from keras_elmo.text.characters import NUM_CHARACTERS, boundary_char_ids, word_char_ids
+from keras_elmo.text.characters import boundary_char_ids, word_char_ids
+from keras_elmo.text.rules import NUM_CHARACTERS
 from keras_elmo.text.tokens import as_tokens
 
 

@@ -5,8 +5,7 @@ import json
 import os
 import warnings
 
-from keras_elmo.text.characters import MAX_CHARACTERS_PER_TOKEN, NUM_CHARACTERS
-from keras_elmo.text.tokenize import TOKENIZERS
+from keras_elmo.text.rules import MAX_CHARACTERS_PER_TOKEN, NUM_CHARACTERS, TOKENIZERS
 
 ACTIVATIONS = ("relu", "tanh")
 LARGEST_SIZE = 65_536

@@ -2,7 +2,7 @@
 
 import re
 
-from keras_elmo.text.characters import NUM_CHARACTERS
+from keras_elmo.text.rules import NUM_CHARACTERS
 
 CELL = "RNN_{direction}/RNN/MultiRNNCell/Cell{layer}/LSTMCell"
 # What the table below can hold for some biLM.

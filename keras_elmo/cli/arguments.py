@@ -1,8 +1,12 @@
-"""Parsing of the commands' arguments: one-line errors, and checked numbers."""
+"""Parsing of the commands' arguments: one-line errors, options from dataclasses and back."""
 
 import argparse
-import math
+import dataclasses
+import itertools
+from collections.abc import Iterable
+from typing import Any
 
+from keras_elmo.basics.options import Kind
 from keras_elmo.cli.errors import UserError
 
 
@@ -25,70 +29,70 @@ class Parser(argparse.ArgumentParser):
         raise UserError(f"{message} (`{self.prog} --help` tells more)", prog=self.prog)
 
 
-def count(text):
-    """A whole number of at least 0."""
-    return _whole(text, 0)
+def flag_of(field: dataclasses.Field) -> str:
+    """The command-line option of a dataclass field, as `--batch-size`."""
+    negation = "no-" if field.default is True else ""
+    return field.metadata.get("flag") or f"--{negation}{field.name.replace('_', '-')}"
 
 
-def positive_int(text):
-    """A whole number of at least 1."""
-    return _whole(text, 1)
+def add_options(group: Any, options: Any, names: Iterable[str] = (), **overrides: dict) -> None:
+    """Adds a command-line option for fields of a dataclass that `basics.options.option` made.
+
+    Each is None where it is not given, a bool's a flag for the other value; the help shows the
+    default. `from_args` makes the dataclass of what was parsed.
+
+    Args:
+        group: parser or argument group.
+        options: dataclass, or an instance whose values are shown as the defaults.
+        names: the fields, in the order of the help; none: all that have a help.
+        **overrides: for a field, arguments in place of those of its `option`.
+    """
+    fields = {field.name: field for field in dataclasses.fields(options)}
+    for name in names or [name for name, field in fields.items() if "help" in field.metadata]:
+        arguments = {**fields[name].metadata, **overrides.get(name, {})}
+        default = getattr(options, name, None)
+        group.add_argument(
+            arguments.pop("flag", flag_of(fields[name])), dest=name, default=None,
+            **_arguments(default, **arguments),
+        )  # fmt: skip
 
 
-def _whole(text, least):
-    try:
-        value = int(text)
-    except ValueError:
-        value = least - 1
-    if value < least:
-        raise argparse.ArgumentTypeError(
-            f"must be a whole number of at least {least}, not {text!r}"
-        )
-    return value
+def _arguments(default, help="", shown=None, **arguments):
+    if isinstance(default, bool):
+        return {"help": help, "action": "store_false" if default else "store_true", **arguments}
+    if "choices" in arguments:
+        arguments["choices"] = tuple(arguments["choices"])
+    elif isinstance(arguments.get("type"), Kind):
+        arguments.setdefault("metavar", arguments["type"].metavar)
+    shown = default if shown is None else shown
+    told = help if shown in (None, "") else f"{help} (default: {shown})"
+    return {"help": told, **arguments}
 
 
-def seed(text):
-    """A whole number in [0, 2**32)."""
-    try:
-        value = int(text)
-    except ValueError:
-        value = -1
-    if not 0 <= value < 2**32:
-        raise argparse.ArgumentTypeError(
-            f"must be a whole number from 0 to {2**32 - 1}, not {text!r}"
-        )
-    return value
+def given(options: Any, args: argparse.Namespace) -> dict[str, Any]:
+    """The fields of a dataclass that were given on the command line."""
+    values = {field.name: getattr(args, field.name, None) for field in dataclasses.fields(options)}
+    return {name: value for name, value in values.items() if value is not None}
 
 
-def fraction(text):
-    """A number strictly between 0 and 1."""
-    value = _float(text)
-    if not 0.0 < value < 1.0:
-        raise argparse.ArgumentTypeError(f"must be between 0 and 1, as 0.2, not {text!r}")
-    return value
+def from_args(options: Any, args: argparse.Namespace, **values: Any) -> Any:
+    """A dataclass from parsed arguments; what was not given stays as it is by default.
+
+    Args:
+        options: dataclass, or an instance whose values are the defaults.
+        args: what was parsed.
+        **values: further fields.
+    """
+    values = {**given(options, args), **values}
+    is_class = isinstance(options, type)
+    return options(**values) if is_class else dataclasses.replace(options, **values)
 
 
-def share(text):
-    """A number from 0 up to, but not, 1."""
-    value = _float(text)
-    if not 0.0 <= value < 1.0:
-        raise argparse.ArgumentTypeError(f"must be at least 0 and below 1, as 0.1, not {text!r}")
-    return value
-
-
-def positive_float(text):
-    """A finite number above 0."""
-    value = _float(text)
-    if not 0.0 < value < math.inf:
-        raise argparse.ArgumentTypeError(f"must be a number above 0, not {text!r}")
-    return value
-
-
-def _float(text):
-    try:
-        return float(text)
-    except ValueError:
-        return math.nan
+def with_flags(message: str, *options: Any) -> str:
+    """A message in which fields of dataclasses are called what they are on the command line."""
+    for field in itertools.chain(*map(dataclasses.fields, options)):
+        message = message.replace(f"`{field.name}`", flag_of(field))
+    return message
 
 
 def delimiter(text):

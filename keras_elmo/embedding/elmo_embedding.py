@@ -12,7 +12,7 @@ from keras_elmo.embedding.mixes import make_mixes
 from keras_elmo.embedding.sources.make_source import make_source
 from keras_elmo.layers.sequences import drop_boundaries, masked_mean
 from keras_elmo.text import inputs as reading
-from keras_elmo.text.tokenize import TOKENIZERS
+from keras_elmo.text.rules import TOKENIZERS
 
 
 @keras.saving.register_keras_serializable(package="keras_elmo")

@@ -12,7 +12,7 @@ from keras_elmo.bilm.config import BiLMConfig
 from keras_elmo.bilm.names import weight_shapes
 from keras_elmo.language_model.bidirectional import BidirectionalLanguageModel
 from keras_elmo.language_model.softmax.full import FullSoftmax
-from keras_elmo.text.characters import NUM_CHARACTERS
+from keras_elmo.text.rules import NUM_CHARACTERS
 from keras_elmo.text.vocabulary import Vocabulary
 
 OPTIONS = "options.json"

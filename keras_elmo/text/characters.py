@@ -1,15 +1,16 @@
-"""Character ids of tokens: the only place that knows the published numbering."""
+"""Character ids of tokens, in the published numbering."""
 
 import numpy as np
 import tensorflow as tf
 
-BOS_ID = 256
-EOS_ID = 257
-BOW_ID = 258
-EOW_ID = 259
-PAD_ID = 260
-NUM_CHARACTERS = 261
-MAX_CHARACTERS_PER_TOKEN = 50
+from keras_elmo.text.rules import (
+    BOS_ID,
+    BOW_ID,
+    EOS_ID,
+    EOW_ID,
+    MAX_CHARACTERS_PER_TOKEN,
+    PAD_ID,
+)
 
 
 def word_char_ids(words, max_characters=MAX_CHARACTERS_PER_TOKEN):

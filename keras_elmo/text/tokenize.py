@@ -2,7 +2,7 @@
 
 import tensorflow as tf
 
-TOKENIZERS = ("space", "words")
+from keras_elmo.text.rules import TOKENIZERS
 
 
 def tokenize(texts, tokenizer="space"):

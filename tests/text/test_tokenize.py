@@ -6,7 +6,8 @@ import tensorflow as tf
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from keras_elmo.text.tokenize import TOKENIZERS, tokenize
+from keras_elmo.text.rules import TOKENIZERS
+from keras_elmo.text.tokenize import tokenize
 
 
 def tokens_of(texts, tokenizer="words"):

@@ -2,15 +2,15 @@
 
 import argparse
 
+from keras_elmo.basics import options
 from keras_elmo.bilm.config import ACTIVATIONS
-from keras_elmo.cli import arguments
 from keras_elmo.cli.plots import PERPLEXITY, add_plots
 from keras_elmo.language_model.softmax.make_softmax import SOFTMAXES
 from keras_elmo.pretraining.machines import STRATEGIES
 from keras_elmo.pretraining.options import OPTIMIZERS, RESETS, SCHEDULES, TrainingOptions
 from keras_elmo.pretraining.pretrain import MODEL_DEFAULTS, PRECISIONS, VOCABULARY_SIZE, pretrain
 from keras_elmo.pretraining.run import RunOptions
-from keras_elmo.text.tokenize import TOKENIZERS
+from keras_elmo.text.rules import TOKENIZERS
 
 DESCRIPTION = """Pretrain a bidirectional language model: text files -> vocabulary -> windows ->
 next-word losses of both directions, summed, over one shared softmax -> preset directory.
@@ -63,7 +63,7 @@ def _add_data_options(group):
     )
     add("--held-out", metavar="FILE", help="text that perplexity is measured on, never trained on")
     add(
-        "--held-out-sentences", type=arguments.positive_int, metavar="N",
+        "--held-out-sentences", type=options.positive_int, metavar="N",
         help="take only the first N of it",
     )  # fmt: skip
     add(
@@ -72,14 +72,14 @@ def _add_data_options(group):
     )  # fmt: skip
     add("--vocabulary", metavar="FILE", help="words to predict; none: counted in TEXT")
     add(
-        "--vocabulary-size", type=arguments.positive_int, metavar="N",
+        "--vocabulary-size", type=options.positive_int, metavar="N",
         help=f"the N most frequent words of TEXT (default: {VOCABULARY_SIZE})",
     )  # fmt: skip
 
 
 def _add_model_options(group):
     """Options without a default here: those of --init-from, else `MODEL_DEFAULTS`."""
-    count = {"type": arguments.positive_int, "metavar": "N"}
+    count = {"type": options.positive_int, "metavar": "N"}
 
     def add(flag, default, text, **kwargs):
         group.add_argument(flag, help=f"{text} (default: {default})", **kwargs)
@@ -103,12 +103,12 @@ def _add_model_options(group):
         type=_filters, metavar="W:N,...",
     )  # fmt: skip
     add(
-        "--n-highway", config.n_highway, "highway layers", type=arguments.count, metavar="N"
+        "--n-highway", config.n_highway, "highway layers", type=options.count, metavar="N"
     )  # fmt: skip
     add("--activation", config.activation, "of the convolutions", choices=ACTIVATIONS)
     add(
         "--clip", config.cell_clip, "bound of the cells' and the projections' values",
-        type=arguments.positive_float, metavar="X",
+        type=options.positive_float, metavar="X",
     )  # fmt: skip
     group.add_argument(
         "--no-skip-connections", action="store_true", default=None,
@@ -123,14 +123,14 @@ def _add_model_options(group):
 def _add_training_options(group):
     length = group.add_mutually_exclusive_group()
     length.add_argument(
-        "--epochs", type=arguments.positive_float, default=1.0, metavar="X", help="passes over TEXT"
+        "--epochs", type=options.positive_float, default=1.0, metavar="X", help="passes over TEXT"
     )
     length.add_argument(
-        "--steps", type=arguments.positive_int, metavar="N", help="steps, instead of epochs"
+        "--steps", type=options.positive_int, metavar="N", help="steps, instead of epochs"
     )
     add = group.add_argument
-    count = {"type": arguments.positive_int, "metavar": "N"}
-    number = {"type": arguments.positive_float, "metavar": "X"}
+    count = {"type": options.positive_int, "metavar": "N"}
+    number = {"type": options.positive_float, "metavar": "X"}
     defaults = TrainingOptions
     add("--batch-size", **count, default=defaults.batch_size, help="lanes of text of each device")
     add("--window", **count, default=defaults.window, help="positions a lane and step")
@@ -139,21 +139,21 @@ def _add_training_options(group):
     add("--learning-rate", **number, help=f"peak rate (default: the optimiser's: {usual})")
     add("--schedule", choices=SCHEDULES, help="of the rate (default: the optimiser's)")
     add(
-        "--warmup-steps", type=arguments.count, metavar="N",
+        "--warmup-steps", type=options.count, metavar="N",
         help="linear rise before the cosine; at most a tenth of all steps "
         f"(default: {defaults.warmup_steps})",
     )  # fmt: skip
     add(
-        "--final-rate", type=arguments.share, metavar="X",
+        "--final-rate", type=options.share, metavar="X",
         help=f"share of the peak that the cosine ends at (default: {defaults.final_rate})",
     )  # fmt: skip
     add(
-        "--weight-decay", type=arguments.share, metavar="X",
+        "--weight-decay", type=options.share, metavar="X",
         help=f"of AdamW, on matrices (default: {defaults.weight_decay})",
     )  # fmt: skip
     add("--clip-norm", **number, default=defaults.clip_norm, help="bound of the global norm")
     add(
-        "--dropout", type=arguments.share, default=0.1, metavar="X",
+        "--dropout", type=options.share, default=0.1, metavar="X",
         help="share of the LSTM layers' inputs",
     )  # fmt: skip
     add(
@@ -161,20 +161,20 @@ def _add_training_options(group):
         help="where lanes begin from zero state; inference does at each sentence",
     )  # fmt: skip
     add(
-        "--reset-rate", type=arguments.fraction, metavar="X",
+        "--reset-rate", type=options.fraction, metavar="X",
         help=f"probability of a random reset, a lane and step (default: {defaults.reset_rate})",
     )  # fmt: skip
     add(
         "--precision", choices=PRECISIONS, default="float32",
         help="of the products; states and sums are float32. bfloat16 where the processor has it",
     )  # fmt: skip
-    add("--seed", type=arguments.seed, default=defaults.seed, metavar="N",
+    add("--seed", type=options.seed, default=defaults.seed, metavar="N",
         help="of weights, shuffling, dropout, samples and random resets")  # fmt: skip
 
 
 def _add_run_options(group):
     add = group.add_argument
-    count = {"type": arguments.positive_int, "metavar": "N"}
+    count = {"type": options.positive_int, "metavar": "N"}
     defaults = RunOptions
     add("--dry-run", action="store_true", help="print the plan, time a few steps and end")
     add(
@@ -201,7 +201,7 @@ def _add_machine_options(group):
         "auto: what is there",
     )  # fmt: skip
     add(
-        "--threads", type=arguments.positive_int, metavar="N",
+        "--threads", type=options.positive_int, metavar="N",
         help="processor threads (default: all); with 1 a run can be repeated to the last bit",
     )  # fmt: skip
 

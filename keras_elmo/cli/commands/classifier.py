@@ -4,6 +4,7 @@ import time
 
 import keras
 
+from keras_elmo.basics import options
 from keras_elmo.cli import arguments
 from keras_elmo.cli.errors import UserError
 from keras_elmo.cli.evaluation import Evaluation
@@ -73,7 +74,7 @@ def _add_data_options(group):
     )  # fmt: skip
     add("--no-header", action="store_true", help="no header row: columns are named 1, 2, ...")
     add(
-        "--test-fraction", type=arguments.fraction, default=0.2, metavar="X",
+        "--test-fraction", type=options.fraction, default=0.2, metavar="X",
         help="share of the rows to test on, the last ones",
     )  # fmt: skip
     add("--shuffle", action="store_true", help="draw the test rows at random")
@@ -89,9 +90,9 @@ def _add_model_options(group):
         'layers, better for few labels; needs pip install "keras_elmo[logistic]"')  # fmt: skip
     add("--ngrams", action="store_true", help="with --logistic: it sees n-grams of characters too")
     add("--no-standardize", action="store_true", help="do not standardise the pooled vectors")
-    add("--epochs", type=arguments.positive_int, default=1, metavar="N", help="training epochs")
-    add("--batch-size", type=arguments.positive_int, default=60, metavar="N", help="texts a step")
-    add("--seed", type=arguments.seed, default=0, metavar="N", help="of weights and draws")
+    add("--epochs", type=options.positive_int, default=1, metavar="N", help="training epochs")
+    add("--batch-size", type=options.positive_int, default=60, metavar="N", help="texts a step")
+    add("--seed", type=options.seed, default=0, metavar="N", help="of weights and draws")
 
 
 def _add_output_options(group):

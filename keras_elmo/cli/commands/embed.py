@@ -8,7 +8,7 @@ import types
 
 from tqdm import tqdm
 
-from keras_elmo.cli.arguments import positive_int
+from keras_elmo.basics.options import positive_int
 from keras_elmo.cli.errors import UserError
 from keras_elmo.cli.signals import interruptible
 from keras_elmo.cli.text_files import STDIN, find_files
@@ -16,7 +16,7 @@ from keras_elmo.corpora.corpus_run import DTYPES, CorpusRun
 from keras_elmo.corpora.embed_corpus import make_embedder
 from keras_elmo.corpora.output_file import FORMATS
 from keras_elmo.corpora.settings import LAYERS
-from keras_elmo.text.tokenize import TOKENIZERS
+from keras_elmo.text.rules import TOKENIZERS
 
 NO_SPACE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 MIXED = ("elmo", "default")

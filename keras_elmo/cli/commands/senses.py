@@ -9,7 +9,7 @@ import numpy as np
 from tqdm import tqdm
 
 from keras_elmo import plots
-from keras_elmo.cli import arguments
+from keras_elmo.basics import options
 from keras_elmo.cli.errors import UserError, reason
 from keras_elmo.cli.plots import add_plots, check_plots, write_plots
 from keras_elmo.cli.reading import add_output
@@ -18,7 +18,8 @@ from keras_elmo.cli.text_files import find_files, read_lines
 from keras_elmo.corpora.projector import check_directory, export_projector
 from keras_elmo.embedding.elmo_embedding import ELMoEmbedding
 from keras_elmo.embedding.embedder import Embedder
-from keras_elmo.text.tokenize import TOKENIZERS, tokenize
+from keras_elmo.text.rules import TOKENIZERS
+from keras_elmo.text.tokenize import tokenize
 
 FIELDS = (
     "line", "position", "context", "rank", "cosine", "near_line", "near_position", "near_context",
@@ -79,9 +80,9 @@ def add_parser(subparsers):
         "letters; give the option again to compare several")  # fmt: skip
     add("--layer", type=_layer, default="top", metavar="N", help="of the vectors: 0 to L, top, or "
         "elmo, the plain mean of all (default: %(default)s)")  # fmt: skip
-    add("--neighbours", type=arguments.positive_int, default=3, metavar="K", help="to print for "
+    add("--neighbours", type=options.positive_int, default=3, metavar="K", help="to print for "
         "each place")  # fmt: skip
-    add("--most", type=arguments.positive_int, default=MOST, metavar="N", help="take the first N "
+    add("--most", type=options.positive_int, default=MOST, metavar="N", help="take the first N "
         "places")  # fmt: skip
     add("--tokenizer", choices=TOKENIZERS, help="rule that splits lines; none: the biLM's own, or "
         "space")  # fmt: skip

@@ -1,6 +1,6 @@
 """`keras_elmo substitutes`: the words that fit at a place of a sentence."""
 
-from keras_elmo.cli import arguments
+from keras_elmo.basics import options
 from keras_elmo.cli.errors import UserError
 from keras_elmo.cli.reading import add_model, add_output, load_model
 from keras_elmo.cli.records import check_output_file, record_lines, write_lines
@@ -32,13 +32,13 @@ def add_parser(subparsers):
     sentence.add_argument("--tokens", metavar="TEXT", help="a sentence, split at spaces only")
     parser.add_argument(
         "--position",
-        type=arguments.count,
+        type=options.count,
         required=True,
         metavar="N",
         help="place of the word, from 0",
     )
     parser.add_argument(
-        "-k", type=arguments.positive_int, default=10, metavar="N", help="how many words"
+        "-k", type=options.positive_int, default=10, metavar="N", help="how many words"
     )
     add_output(parser)
     parser.set_defaults(run=run)

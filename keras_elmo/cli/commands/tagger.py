@@ -7,7 +7,7 @@ import time
 import keras
 import numpy as np
 
-from keras_elmo.cli import arguments
+from keras_elmo.basics import options
 from keras_elmo.cli.errors import UserError
 from keras_elmo.cli.evaluation import Evaluation
 from keras_elmo.cli.output import check_output
@@ -68,16 +68,16 @@ def _add_data_options(group):
     add("train", metavar="TRAIN", help="file of tagged sentences, UTF-8")
     add("--dev", metavar="DEV", help="file of the test part; none: the last sentences of TRAIN")
     add(
-        "--test-fraction", type=arguments.fraction, default=None, metavar="X",
+        "--test-fraction", type=options.fraction, default=None, metavar="X",
         help="share of TRAIN's sentences to test on without DEV, the last ones (default: 0.2)",
     )  # fmt: skip
     add("--shuffle", action="store_true", help="draw these sentences at random")
     add(
-        "--token-column", type=arguments.positive_int, default=1, metavar="N",
+        "--token-column", type=options.positive_int, default=1, metavar="N",
         help="column of the tokens, from 1",
     )  # fmt: skip
     add(
-        "--label-column", type=arguments.positive_int, default=2, metavar="N",
+        "--label-column", type=options.positive_int, default=2, metavar="N",
         help="column of the labels, from 1",
     )  # fmt: skip
 
@@ -87,13 +87,13 @@ def _add_model_options(group):
     add("--source", default="english-small", help="biLM: a name of `keras_elmo presets`, "
         "directory, archive or TF-Hub module")  # fmt: skip
     add("--glove", metavar="FILE", help="word vectors to put beside ELMo's, plain or .gz")
-    add("--units", type=arguments.count, default=128, metavar="N", help="of the LSTM in each "
+    add("--units", type=options.count, default=128, metavar="N", help="of the LSTM in each "
         "direction; 0 for no LSTM")  # fmt: skip
-    add("--dropout", type=arguments.share, default=0.4, metavar="X", help="before and after it")
-    add("--epochs", type=arguments.positive_int, default=6, metavar="N", help="training epochs")
-    add("--batch-size", type=arguments.positive_int, default=32, metavar="N",
+    add("--dropout", type=options.share, default=0.4, metavar="X", help="before and after it")
+    add("--epochs", type=options.positive_int, default=6, metavar="N", help="training epochs")
+    add("--batch-size", type=options.positive_int, default=32, metavar="N",
         help="sentences a step")  # fmt: skip
-    add("--seed", type=arguments.seed, default=0, metavar="N", help="of weights and draws")
+    add("--seed", type=options.seed, default=0, metavar="N", help="of weights and draws")
 
 
 def run(args):

@@ -11,7 +11,7 @@ import tensorflow as tf
 
 from keras_elmo.bilm.config import BiLMConfig
 from keras_elmo.bilm.names import CELL, weight_shapes
-from keras_elmo.text.characters import NUM_CHARACTERS
+from keras_elmo.text.rules import NUM_CHARACTERS
 
 # Not of the biLM: the module's mix, counters, and what an optimizer keeps.
 TOKENIZER = "text/tokenizer"  # of the rule that splits texts, in modules that we write
