@@ -10,7 +10,7 @@ import argparse
 import time
 
 import keras_elmo
-from keras_elmo.language_model.perplexity import DEFINITION
+from keras_elmo.language_model.results import DEFINITION
 from keras_elmo.pretraining.corpus import read_lines
 
 

@@ -9,13 +9,15 @@ import numpy as np
 
 from keras_elmo.basics.checks import check_choice, check_count, check_flag
 from keras_elmo.corpora import tally
+from keras_elmo.corpora.hdf5_store import HDF5Store
 from keras_elmo.corpora.journaled_file import JournaledFile
-from keras_elmo.corpora.output_file import STORES, check_output, format_of, partial_of
+from keras_elmo.corpora.npz_store import NpzStore
+from keras_elmo.corpora.output_file import DTYPES, check_output, format_of, partial_of
 from keras_elmo.corpora.reader import CorpusReader
 from keras_elmo.corpora.sentence_index import SentenceIndex
 from keras_elmo.corpora.settings import differences, settings_of
 
-DTYPES = ("float32", "float16")
+STORES = {"hdf5": HDF5Store, "npz": NpzStore}
 MOST_BYTES = 1 << 30  # of all layers of a line; what it takes beside is a small multiple of it.
 START_AGAIN = "start again with overwrite (`overwrite=True`, `--overwrite`)"
 

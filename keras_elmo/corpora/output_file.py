@@ -3,11 +3,8 @@
 import os
 from pathlib import Path
 
-from keras_elmo.corpora.hdf5_store import HDF5Store
-from keras_elmo.corpora.npz_store import NpzStore
-
-STORES = {"hdf5": HDF5Store, "npz": NpzStore}
-FORMATS = tuple(STORES)
+FORMATS = "hdf5", "npz"
+DTYPES = "float32", "float16"
 ENDINGS = {".hdf5": "hdf5", ".h5": "hdf5", ".npz": "npz"}
 
 
@@ -18,7 +15,7 @@ def format_of(path, given=None):
         ValueError: The given one is unknown, or none is given and the ending tells nothing.
     """
     found = ENDINGS.get(Path(path).suffix.lower()) if given is None else given
-    if found not in STORES:
+    if found not in FORMATS:
         raise ValueError(
             f"The output must end in {', '.join(ENDINGS)}, or its format be given (`format`, "
             f"`--format`), one of {', '.join(FORMATS)}. Received: {os.fspath(path)!r}, format "

@@ -1,26 +1,15 @@
 """A SavedModel, whole or not at all, where it harms nothing else."""
 
 import os
-from pathlib import Path
 
 import tensorflow as tf
 
-from keras_elmo.basics.checks import check_flag
 from keras_elmo.basics.files import whole_directory
+from keras_elmo.export.place import check_place
 
 TEXT = tf.TensorSpec((None,), tf.string, name="text")
 TOKENS = tf.TensorSpec((None, None), tf.string, name="tokens")
 SEQUENCE_LEN = tf.TensorSpec((None,), tf.int32, name="sequence_len")
-
-# What TensorFlow writes, and what tools of TensorFlow put beside it.
-SAVED_MODEL_FILES = {
-    "assets",
-    "assets.extra",
-    "debug",
-    "fingerprint.pb",
-    "saved_model.pb",
-    "variables",
-}
 
 
 def graph_of(function, *signature):
@@ -71,37 +60,3 @@ def _used(functions, variables):
         if id(variable.value.handle) in captured:
             found.setdefault(id(variable.value), (name, variable.value))
     return dict(found.values())
-
-
-def check_place(directory, overwrite):
-    """The path of `directory`, links resolved; raises where a SavedModel must not be put there."""
-    check_flag("overwrite", overwrite)
-    path = Path(os.path.realpath(directory))
-    if path == Path(os.path.realpath(os.curdir)):
-        raise FileExistsError(
-            "`directory` must be one that can be replaced. Received: the current directory. "
-            "Give a new one."
-        )
-    if path.exists() and not path.is_dir():
-        raise FileExistsError(
-            f"`directory` must be a new or an empty directory. Received: {path}, a file. "
-            "Give another name."
-        )
-    found = {entry.name for entry in path.iterdir()} if path.exists() else set()
-    if found:
-        _check_may_replace(path, found, overwrite)
-    return path
-
-
-def _check_may_replace(path, found, overwrite):
-    others = sorted(found - SAVED_MODEL_FILES)
-    if others or "saved_model.pb" not in found:
-        raise FileExistsError(
-            "`directory` must be new, empty, or a SavedModel to replace. "
-            f"Received: {path}, which holds {(others or sorted(found))[0]}. Give a new directory."
-        )
-    if not overwrite:
-        raise FileExistsError(
-            f"`directory` must be a new or an empty directory. Received: {path}, a SavedModel. "
-            "Give another, or replace it with `overwrite=True`."
-        )

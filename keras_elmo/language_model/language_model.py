@@ -1,9 +1,7 @@
 """A trained biLM used as what it was trained to be: a language model."""
 
 import itertools
-import math
 from collections.abc import Iterator
-from typing import NamedTuple
 
 import numpy as np
 import tensorflow as tf
@@ -11,45 +9,11 @@ import tensorflow as tf
 from keras_elmo.basics.checks import check_count
 from keras_elmo.language_model.files import load_language_model
 from keras_elmo.language_model.perplexity import chunks, pool, sentence_nats
+from keras_elmo.language_model.results import SentenceScore, Substitute
 from keras_elmo.text.inputs import RankTwo, are_tokens, batches_of_texts, read_tokens
 from keras_elmo.text.tokens import as_tokens
 
 TEXTS_AT_ONCE = 1024  # of a dataset
-
-
-class SentenceScore(NamedTuple):
-    """Log-probabilities of one sentence, in nats, so never above 0.
-
-    Attributes:
-        forward: float, `log p(w_1 .. w_n </S>)`, each given what stands before it.
-        backward: float, `log p(w_n .. w_1 <S>)`, each given what stands after it.
-        combined: float, the mean of both.
-        tokens: int, predicted tokens a direction: n words and the end of the sentence.
-        unknown: int, words that the vocabulary lacks; each counts as the one unknown word.
-    """
-
-    forward: float
-    backward: float
-    combined: float
-    tokens: int
-    unknown: int
-
-
-class Substitute(NamedTuple):
-    """A word that could stand at a place.
-
-    Attributes:
-        word: str.
-        log_probability: float, in nats.
-    """
-
-    word: str
-    log_probability: float
-
-    @property
-    def probability(self):
-        """The same as a share of 1, `exp(log_probability)`."""
-        return math.exp(self.log_probability)
 
 
 class LanguageModel:

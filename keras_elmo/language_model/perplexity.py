@@ -7,43 +7,15 @@ from typing import NamedTuple
 import numpy as np
 import tensorflow as tf
 
+from keras_elmo.language_model.results import Evaluation
 from keras_elmo.text.tokens import as_tokens
 
-DEFINITION = (
-    "e to the mean nats, over the whole vocabulary; each sentence from zero state; predicted are "
-    "its words and its end (backward: its begin), never the <S> (backward: </S>) that it is read "
-    "from; unknown words count as one word"
-)
 TOKENS_AT_ONCE = 2048  # in one step of the model, padding included
 LOGITS_AT_ONCE = 2**27  # in one step, both directions, float32: half a gigabyte
 HELD_AT_ONCE = 2**18  # of a stream: characters of texts, or tokens
 
 # A graph holds the variables of its model but not the model, so both can go.
 _graphs = weakref.WeakKeyDictionary()
-
-
-class Evaluation(NamedTuple):
-    """Perplexities: e to the mean negative log-likelihood in nats.
-
-    Each sentence starts from zero states; predicted are its words and its end (for the backward
-    direction its begin). Probabilities are normalised over the whole vocabulary, and words outside
-    it count as its one unknown word.
-
-    Attributes:
-        forward: float, of the forward direction.
-        backward: float, of the backward direction.
-        combined: float, e to the mean over both directions' nats.
-        sentences: int, sentences read.
-        tokens: int, predicted tokens a direction, sentence ends included.
-        unknown_share: float, share of the words that the vocabulary lacks.
-    """
-
-    forward: float
-    backward: float
-    combined: float
-    sentences: int
-    tokens: int
-    unknown_share: float
 
 
 class SentenceNats(NamedTuple):

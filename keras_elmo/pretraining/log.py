@@ -3,8 +3,6 @@
 import csv
 import os
 
-import tensorflow as tf
-
 NAME = "training.csv"
 FIELDS = (
     "step",
@@ -68,11 +66,15 @@ class TrainingLog:
         os.replace(scratch, self.path)
         self._file = open(self.path, "a", newline="", encoding="utf-8")
         if self.tensorboard:
+            import tensorflow as tf
+
             with tf.Graph().as_default():  # this writer of TensorFlow's own needs no TensorBoard
                 self._events = tf.compat.v1.summary.FileWriter(self.tensorboard)
 
 
 def _summary(row):
+    import tensorflow as tf
+
     values = [
         tf.compat.v1.Summary.Value(tag=name, simple_value=row[name])
         for name in FIELDS[1:]

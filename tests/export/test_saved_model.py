@@ -5,7 +5,8 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from keras_elmo.export.saved_model import TEXT, check_place, graph_of, write_saved_model
+from keras_elmo.export.place import check_place
+from keras_elmo.export.saved_model import TEXT, graph_of, write_saved_model
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from tiny_language_model import UNIGRAMS, seeded_model, uniform_model, unigram_m
 from keras_elmo import LanguageModel
 from keras_elmo.language_model import perplexity as evaluation
 from keras_elmo.language_model.files import save_language_model
-from keras_elmo.language_model.language_model import Substitute
+from keras_elmo.language_model.results import Substitute
 
 TEXTS = ["the cat sat", "a dog", "", "mat", "on the <S> mat the cat sat on the mat"]
 BOS, EOS, UNK, A, B = (math.log(share) for share in UNIGRAMS.values())

@@ -7,7 +7,7 @@ import tensorflow as tf
 from tiny_text import held_out
 
 from keras_elmo.language_model.files import load_language_model
-from keras_elmo.language_model.perplexity import Evaluation
+from keras_elmo.language_model.results import Evaluation
 from keras_elmo.pretraining.options import TrainingOptions
 from keras_elmo.pretraining.run import ASKED, Run, RunOptions
 from keras_elmo.pretraining.trainer import StepResult

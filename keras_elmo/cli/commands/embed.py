@@ -12,9 +12,9 @@ from keras_elmo.basics.options import positive_int
 from keras_elmo.cli.errors import UserError
 from keras_elmo.cli.signals import interruptible
 from keras_elmo.cli.text_files import STDIN, find_files
-from keras_elmo.corpora.corpus_run import DTYPES, CorpusRun
+from keras_elmo.corpora.corpus_run import CorpusRun
 from keras_elmo.corpora.embed_corpus import make_embedder
-from keras_elmo.corpora.output_file import FORMATS
+from keras_elmo.corpora.output_file import DTYPES, FORMATS
 from keras_elmo.corpora.settings import LAYERS
 from keras_elmo.text.rules import TOKENIZERS
 

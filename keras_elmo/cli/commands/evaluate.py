@@ -6,7 +6,7 @@ from keras_elmo.cli.errors import UserError
 from keras_elmo.cli.reading import add_files, add_model, add_output, lines_with_progress, load_model
 from keras_elmo.cli.records import FORMATS, check_output_file, record_lines, write_lines
 from keras_elmo.cli.text_files import find_files
-from keras_elmo.language_model.perplexity import DEFINITION, Evaluation
+from keras_elmo.language_model.results import DEFINITION, Evaluation
 
 FIELDS = (*Evaluation._fields, "vocabulary", "definition")
 DESCRIPTION = f"""Measure the perplexity of text, one sentence a line: forward, backward, combined,

@@ -9,7 +9,7 @@ from keras_elmo.cli.errors import UserError, reason
 from keras_elmo.cli.trained import MODEL_FILE
 from keras_elmo.embedding.elmo_embedding import ELMoEmbedding
 from keras_elmo.export.hub import export_hub
-from keras_elmo.export.saved_model import check_place
+from keras_elmo.export.place import check_place
 from keras_elmo.tasks.classifier.text_classifier import TextClassifier
 from keras_elmo.tasks.saved import check_keras_file
 from keras_elmo.tasks.tagger.tagger import Tagger

@@ -5,8 +5,8 @@ import itertools
 from keras_elmo.cli.reading import add_files, add_model, add_output, lines_with_progress, load_model
 from keras_elmo.cli.records import check_output_file, record_lines, write_lines
 from keras_elmo.cli.text_files import find_files
-from keras_elmo.language_model.language_model import SentenceScore
 from keras_elmo.language_model.perplexity import chunks
+from keras_elmo.language_model.results import SentenceScore
 
 FIELDS = ("line", *SentenceScore._fields)
 DESCRIPTION = """Give the log-probability of each sentence, in nats: that of its words and its end

@@ -5,7 +5,7 @@ import pytest
 
 from keras_elmo import LanguageModel
 from keras_elmo.cli.main import main
-from keras_elmo.language_model.perplexity import DEFINITION
+from keras_elmo.language_model.results import DEFINITION
 
 LINES = ["the cat sat!", "", "a dog", "on the mat"]
 
