@@ -23,7 +23,7 @@ from probing.layers import embedder, untrained
 from probing.tasks import TASKS
 
 from keras_elmo.bilm.bilm import BiLM
-from keras_elmo.presets.open_model import PRESETS, preset_directory
+from keras_elmo.presets.registry import PRESETS, preset_directory
 
 QUICK_SHARE = 0.1
 

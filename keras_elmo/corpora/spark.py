@@ -16,7 +16,7 @@ from keras_elmo.bilm.config import BiLMConfig
 from keras_elmo.embedding.elmo_embedding import ELMoEmbedding
 from keras_elmo.embedding.embedder import Embedder
 from keras_elmo.embedding.outputs import output_shape
-from keras_elmo.presets.open_model import PRESETS
+from keras_elmo.presets.registry import PRESETS
 
 MOST_BYTES = 64 << 20  # of vectors in one Arrow batch: Python and Spark each hold it a few times.
 OPTIONS = "options.json"

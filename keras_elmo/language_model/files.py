@@ -13,8 +13,7 @@ from keras_elmo.bilm.bilm import BiLM
 from keras_elmo.bilm.hdf5 import write_weights
 from keras_elmo.language_model.bidirectional import BidirectionalLanguageModel
 from keras_elmo.language_model.softmax.make_softmax import SOFTMAXES, make_softmax
-from keras_elmo.presets.open_model import PRESETS, preset_directory
-from keras_elmo.presets.registry import find_model
+from keras_elmo.presets.registry import PRESETS, find_model, preset_directory
 from keras_elmo.text.vocabulary import Vocabulary
 
 VOCABULARY = "vocab.txt"

@@ -4,12 +4,9 @@ import contextlib
 import hashlib
 import json
 import os
-import re
 import tempfile
-from typing import NamedTuple
-from urllib.parse import urlsplit
 
-from keras_elmo.presets.archives import open_archive, unpack
+from keras_elmo.presets.archives import unpack
 from keras_elmo.presets.cache import (
     cache_directory,
     cannot_write,
@@ -18,62 +15,17 @@ from keras_elmo.presets.cache import (
     temporary_beside,
 )
 from keras_elmo.presets.download import fetch, fetch_file, sha256_of
-from keras_elmo.presets.registry import RemoteFile, find_model, published_models
+from keras_elmo.presets.handles import handle_of
+from keras_elmo.presets.locate import SAVED_MODEL, Kind, holds_module, locate
+from keras_elmo.presets.registry import find_model
 
-SAVED_MODEL = "saved_model.pb"
 UNPACKED = "module"
 NOTE = ".files.json"
-TFHUB, KAGGLE = "tfhub.dev", "kaggle.com"
-TFHUB_PATH = r"\w[\w.-]*(/\w[\w.-]*)+"
-KAGGLE_PATH = re.compile(
-    r"models/(\w[\w.-]*)/(\w[\w.-]*)/(?:frameworks/)?(tensorflow\d?)/(?:variations/)?(\w[\w.-]*)"
-    r"/(?:versions/)?(\d+)",
-    re.IGNORECASE,
-)
-KAGGLE_API = f"https://www.{KAGGLE}/api/v1/models"
 FORMS = (
     "a directory with saved_model.pb, a tar archive of one, an address https://tfhub.dev/..., a "
     "Kaggle handle as google/elmo/TensorFlow1/elmo/3, or the name of a module of `keras_elmo "
     "presets`"
 )
-
-
-class _Handle(NamedTuple):
-    """What a name of a module stands for.
-
-    Attributes:
-        key: str, one for all names of the same module.
-        file: RemoteFile of its archive.
-        addresses: tuple of str under which tensorflow_hub may have cached it.
-    """
-
-    key: str
-    file: RemoteFile
-    addresses: tuple
-
-
-def is_module(place):
-    """Whether `place` names a TF-Hub module; no request is made to tell.
-
-    Args:
-        place: anything. A module is a directory with `saved_model.pb`; a tar or zip archive with
-            it at the top or in one folder; an address at tfhub.dev or kaggle.com; a Kaggle
-            handle, `owner/model/framework/variation/version`; the name of a module of the
-            registry. What is on disk comes first.
-
-    Returns:
-        bool.
-    """
-    if not isinstance(place, (str, os.PathLike)):
-        return False
-    place = os.fspath(place)
-    if os.path.isdir(place):
-        return os.path.isfile(os.path.join(place, SAVED_MODEL))
-    if os.path.isfile(place):
-        with contextlib.suppress(ValueError):
-            return _holds_module(place)
-        return False
-    return _handle(place) is not None or _host_and_path(place)[0] is not None
 
 
 def cached_module(name):
@@ -83,7 +35,7 @@ def cached_module(name):
         name: address, Kaggle handle or name of the registry; `$TFHUB_CACHE_DIR` and the default
             cache of tensorflow_hub are looked into as well.
     """
-    handle = _handle(name)
+    handle = handle_of(name)
     if handle is None:
         return None
     own = os.path.join(model_folder(handle.key), UNPACKED)
@@ -100,7 +52,7 @@ def module_directory(place, mirror=None, progress=True):
     used from its own cache.
 
     Args:
-        place: what `is_module` knows.
+        place: what `locate` tells to be a module.
         mirror: address or directory that holds the archive under its own name, as
             `elmo_3.tar.gz`, and is tried first.
         progress: bool, whether a download shows a bar where stderr is a terminal.
@@ -113,13 +65,13 @@ def module_directory(place, mirror=None, progress=True):
         ValueError: the archive is damaged or holds what is refused.
         ConnectionError: it is not here and cannot be downloaded.
     """
-    place = os.fspath(place)
-    if os.path.isdir(place):
+    found = locate(place)
+    place, handle = found.place, found.handle
+    if found.kind in (Kind.DIRECTORY, Kind.MODULE_DIRECTORY):
         return _module_in(place, place)
-    if os.path.isfile(place):
+    if found.kind in (Kind.ARCHIVE, Kind.MODULE_ARCHIVE, Kind.OTHER_FILE):
         return _unpacked(place, os.path.join(cache_directory(), "modules", sha256_of(place)))
-    handle = _handle(place)
-    if find_model(place) is not None and handle is None:
+    if found.kind in (Kind.SHIPPED, Kind.PUBLISHED):
         raise ValueError(
             f"A TF-Hub module must be given as {FORMS}. Received: {place!r}, which is a biLM "
             "already. Load it by its name; it needs no conversion."
@@ -128,9 +80,9 @@ def module_directory(place, mirror=None, progress=True):
         raise FileNotFoundError(
             f"A TF-Hub module must be given as {FORMS}. Received: {place!r}, and nothing is there."
         )
-    found = cached_module(place)
-    if found is not None:
-        return found
+    cached = cached_module(place)
+    if cached is not None:
+        return cached
     return _unpacked(_fetch(handle, mirror, progress), model_folder(handle.key))
 
 
@@ -147,7 +99,7 @@ def _unpacked(archive, folder):
     if _is_whole(target):
         with contextlib.suppress(FileNotFoundError):
             return _module_in(target, archive)
-    if not _holds_module(archive):
+    if not holds_module(archive):
         raise _no_module(archive, "none")
     make_folder(folder)
     with temporary_beside(target) as fresh:
@@ -218,84 +170,6 @@ def _no_module(place, found):
         f"{place} must hold a TF-Hub module, so {SAVED_MODEL} at its top or in a folder. "
         f"Received: {found}. Give {FORMS}."
     )
-
-
-def _holds_module(path):
-    """Whether an archive holds a SavedModel; it is read no further than needed to tell."""
-    with open_archive(path) as members:
-        for member, _ in members:
-            *folders, name = member.name.split("/")
-            if name == SAVED_MODEL and len(folders) < 2:
-                return True
-            if name.endswith((".hdf5", ".h5")):  # of a biLM
-                return False
-    return False
-
-
-def _handle(place):
-    """The _Handle of an address, a Kaggle handle or a name of the registry; None for others."""
-    name = _name_of(place)
-    for model in published_models():
-        if model.kind == "tf_hub" and (place == model.name or name in map(_name_of, model.handles)):
-            known = [address for handle in model.handles for address in _addresses(handle)]
-            return _Handle(model.name, model.files[0], (place, *known))
-    if name is None:
-        return None
-    host, path = name
-    *_, last, version = ("", *path.split("/"))
-    if host == KAGGLE:
-        url = f"{KAGGLE_API}/{_api_case(path)}/download"
-    else:
-        url = f"https://{TFHUB}/{path}?tf-hub-format=compressed"
-    file = RemoteFile("archive", f"{last}_{version}.tar.gz", url)
-    return _Handle(f"{host}/{path}", file, (place, *_addresses(place)))
-
-
-def _name_of(place):
-    """Pair of host and `owner/model/...`, the same for every form of a module's name there.
-
-    None where `place` is neither an address at one of the hosts nor a Kaggle handle.
-    """
-    host, path = _host_and_path(place)
-    if host == TFHUB and re.fullmatch(TFHUB_PATH, path):
-        return host, path
-    match = KAGGLE_PATH.fullmatch(path if host == KAGGLE else f"models/{place}")
-    if match:
-        owner, model, framework, variation, version = match.groups()
-        return KAGGLE, f"{owner}/{model}/{framework.lower()}/{variation}/{version}"
-    return None
-
-
-def _host_and_path(place):
-    """The parts of an address at one of the two hosts; Nones for all else."""
-    try:
-        url = urlsplit(place)
-    except ValueError:
-        return None, None
-    host = (url.hostname or "").removeprefix("www.")
-    if url.scheme not in ("http", "https") or host not in (TFHUB, KAGGLE):
-        return None, None
-    return host, url.path.strip("/")
-
-
-def _api_case(path):
-    return re.sub("/tensorflow", "/tensorFlow", path, count=1)
-
-
-def _addresses(handle):
-    """Yields the addresses under which tensorflow_hub may have stored a module."""
-    host, path = _name_of(handle)
-    if host == TFHUB:
-        yield f"https://{TFHUB}/{path}"
-        return
-    owner, model, framework, variation, version = path.split("/")
-    for case in (framework.replace("tensorf", "TensorF"), framework.replace("tensorf", "tensorF")):
-        for start in (f"https://www.{KAGGLE}/models", f"https://{KAGGLE}/models"):
-            yield f"{start}/{owner}/{model}/{case}/{variation}/{version}"
-            yield (
-                f"{start}/{owner}/{model}/frameworks/{case}/variations/{variation}"
-                f"/versions/{version}"
-            )
 
 
 def _hub_cache(handle):

@@ -4,15 +4,15 @@ import contextlib
 import io
 import json
 import os
+from collections.abc import Iterator
 from importlib import resources
 from typing import NamedTuple
 
-from keras_elmo.presets import hub_modules as modules
-from keras_elmo.presets.archives import is_archive, open_archive
+from keras_elmo.presets.archives import open_archive
 from keras_elmo.presets.download import fetch
-from keras_elmo.presets.registry import MANY_LANGS, advice, find_model, published_models
+from keras_elmo.presets.locate import Kind, is_options, is_weights, locate
+from keras_elmo.presets.registry import MANY_LANGS, PRESETS, advice, preset_directory
 
-PRESETS = tuple(model.name for model in published_models() if model.shipped)
 LARGEST_OPTIONS = 1 << 20
 LARGEST_WEIGHTS = 4 << 30
 KINDS_OF_PLACE = (
@@ -39,16 +39,13 @@ class ModelFiles(NamedTuple):
 
 
 @contextlib.contextmanager
-def open_model(place):
+def open_model(place: str | os.PathLike | tuple | list) -> Iterator[ModelFiles]:
     """Find the options and weights files of a biLM and open them.
 
     Args:
         place: name of a model, a directory, a zip or tar archive, or a pair (options, weights) of
             paths. A shipped name comes first, then what is on disk, then a published name, whose
             files are downloaded once.
-
-    Yields:
-        ModelFiles.
 
     Raises:
         FileNotFoundError: there is nothing at `place`, or a file is missing there.
@@ -57,55 +54,58 @@ def open_model(place):
         ConnectionError: the files of a published model cannot be downloaded.
         TypeError: `place` is none of these.
     """
-    if isinstance(place, (tuple, list)):
-        yield _open_pair(place)
-        return
-    if not isinstance(place, (str, os.PathLike)):
-        raise TypeError(
-            f"A biLM must be given as {KINDS_OF_PLACE}. Received: {type(place).__name__}."
+    found = locate(place)
+    if found.kind is Kind.SHIPPED:
+        with _open_shipped(found.place) as files:
+            yield files
+    elif found.kind is Kind.PUBLISHED:
+        yield _open_published(found.model)
+    elif found.kind in _OPENERS:
+        yield _OPENERS[found.kind](found.place)
+    else:
+        raise _no_bilm(found)
+
+
+def _no_bilm(found):
+    """The error for what is no biLM."""
+    if found.is_module:
+        return ValueError(
+            f"A biLM must have files of options and weights. Received: {found.place!r}, a TF-Hub "
+            f"module. Use it by `ELMoEmbedding({found.place!r})`, or turn it into a biLM first by "
+            f"`keras_elmo convert {found.place} DIRECTORY`."
         )
-    with contextlib.ExitStack() as stack:
-        yield _open_place(os.fspath(place), stack)
-
-
-def preset_directory(name):
-    """The directory of a preset that the package ships, as an importlib traversable."""
-    return resources.files("keras_elmo.presets").joinpath(name)
-
-
-def _open_place(place, stack):
-    if place in PRESETS:
-        return _open_shipped(place, stack)
-    if os.path.isdir(place):
-        return _open_directory(place)
-    if os.path.isfile(place):
-        return _open_archive(place)
-    if modules.is_module(place):
-        raise _is_hub_module(place)
-    if find_model(place) is not None:
-        return _open_published(place)
-    raise FileNotFoundError(
-        f"A biLM must be given as {KINDS_OF_PLACE}. Received: {place!r}, and nothing is there. "
-        f"{advice(place)}"
+    if found.kind is Kind.OTHER_FILE:
+        return ValueError(
+            f"{found.place} must be a directory or a zip or tar archive with an options file and a "
+            "weights file. Received another kind of file. For single files give their directory, "
+            "or in Python the pair (options, weights)."
+        )
+    if found.kind is Kind.NO_PLACE:
+        received = type(found.place).__name__
+        return TypeError(f"A biLM must be given as {KINDS_OF_PLACE}. Received: {received}.")
+    return FileNotFoundError(
+        f"A biLM must be given as {KINDS_OF_PLACE}. Received: {found.place!r}, and nothing is "
+        f"there. {advice(found.place)}"
     )
 
 
-def _open_shipped(name, stack):
+@contextlib.contextmanager
+def _open_shipped(name):
     directory = preset_directory(name)
     names = sorted(entry.name for entry in directory.iterdir() if entry.is_file())
     options, weights = _pick(names, name)
     # One by one: as_file of a directory needs Python 3.12 where the package lies in a zip file.
-    path = os.fspath(stack.enter_context(resources.as_file(directory.joinpath(weights))))
-    content = directory.joinpath(options).read_bytes()
-    return ModelFiles(content, str(directory.joinpath(options)), path, path)
+    with resources.as_file(directory.joinpath(weights)) as file:
+        content, path = directory.joinpath(options).read_bytes(), os.fspath(file)
+        yield ModelFiles(content, str(directory.joinpath(options)), path, path)
 
 
-def _open_published(name):
-    paths = fetch(name)
+def _open_published(model):
+    paths = fetch(model.name)
     if "archive" in paths:
         return _open_archive(paths["archive"])
     files = _read_pair(paths["options"], paths["weights"])
-    _check_sizes(files, find_model(name))
+    _check_sizes(files, model)
     return files
 
 
@@ -159,12 +159,6 @@ def _read_pair(options, weights):
 
 
 def _open_archive(place):
-    if not is_archive(place):
-        raise ValueError(
-            f"{place} must be a directory or a zip or tar archive with an options file and a "
-            "weights file. Received another kind of file. For single files give their directory, "
-            "or in Python the pair (options, weights)."
-        )
     names, contents = _read_archive(place)
     _check_kind(names, place)
     options, weights = _pick(names, place)
@@ -182,8 +176,8 @@ def _read_archive(place):
                 continue
             names.append(member.name)
             for is_wanted, largest in (
-                (_is_options, LARGEST_OPTIONS),
-                (_is_weights, LARGEST_WEIGHTS),
+                (is_options, LARGEST_OPTIONS),
+                (is_weights, LARGEST_WEIGHTS),
             ):
                 if is_wanted(member.name) and not any(map(is_wanted, contents)):
                     contents[member.name] = _read_member(member, copy, largest, place)
@@ -204,26 +198,16 @@ def _read_member(member, copy, largest, place):
 
 def _check_kind(names, place):
     """Raises a ValueError for the layouts of other models, where there is no biLM beside them."""
-    if any(map(_is_options, names)) and any(map(_is_weights, names)):
+    if any(map(is_options, names)) and any(map(is_weights, names)):
         return
     stems = {os.path.basename(name) for name in names}
-    if modules.SAVED_MODEL in stems:
-        raise _is_hub_module(place)
     if len(stems & _MANY_LANGS_NAMES) > 1:
         raise ValueError(f"{place}: {MANY_LANGS}")
 
 
-def _is_hub_module(place):
-    return ValueError(
-        f"A biLM must have files of options and weights. Received: {place!r}, a TF-Hub module. "
-        f"Use it by `ELMoEmbedding({place!r})`, or turn it into a biLM first by "
-        f"`keras_elmo convert {place} DIRECTORY`."
-    )
-
-
 def _pick(names, place):
-    options = [name for name in names if _is_options(name)]
-    weights = [name for name in names if _is_weights(name)]
+    options = [name for name in names if is_options(name)]
+    weights = [name for name in names if is_weights(name)]
     shown = [name for name in names if not os.path.basename(name).startswith(".")][:12]
     for kind, found in (("options (*options*.json)", options), ("weights (*.hdf5)", weights)):
         if not found:
@@ -239,11 +223,8 @@ def _pick(names, place):
     return options[0], weights[0]
 
 
-def _is_options(name):
-    stem = os.path.basename(name)
-    return stem.endswith(".json") and "options" in stem and not stem.startswith(".")
-
-
-def _is_weights(name):
-    stem = os.path.basename(name)
-    return stem.endswith((".hdf5", ".h5")) and not stem.startswith((".", "softmax"))
+_OPENERS = {
+    Kind.DIRECTORY: _open_directory,
+    Kind.ARCHIVE: _open_archive,
+    Kind.PAIR: _open_pair,
+}

@@ -6,6 +6,10 @@ import functools
 import json
 import re
 from importlib import resources
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:  # Python 3.10 has it in importlib.abc
+    from importlib.resources.abc import Traversable
 
 KINDS = ("bilm", "tf_hub")
 ROLES = ("options", "weights", "archive")
@@ -95,6 +99,14 @@ def _model(entry):
         RemoteFile(**{**file, "mirrors": tuple(file["mirrors"])}) for file in entry["files"]
     )
     return PublishedModel(**{**entry, "files": files, "handles": tuple(entry["handles"])})
+
+
+PRESETS = tuple(model.name for model in _table() if model.shipped)
+
+
+def preset_directory(name: str) -> "Traversable":
+    """The directory of a preset that the package ships."""
+    return resources.files("keras_elmo.presets").joinpath(name)
 
 
 def find_model(name):

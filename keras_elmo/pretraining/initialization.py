@@ -10,7 +10,7 @@ from keras_elmo.bilm.bilm import BiLM
 from keras_elmo.language_model.bidirectional import BidirectionalLanguageModel
 from keras_elmo.language_model.files import SOFTMAX, load_language_model
 from keras_elmo.language_model.softmax.adaptive import AdaptiveSoftmax
-from keras_elmo.presets.open_model import PRESETS, preset_directory
+from keras_elmo.presets.registry import PRESETS, preset_directory
 from keras_elmo.pretraining.bilm_tf import is_bilm_tf, load_bilm_tf
 
 

@@ -12,7 +12,9 @@ from loopback import together
 from published import publish, tiny_model
 
 from keras_elmo.presets import hub_modules as modules
-from keras_elmo.presets.hub_modules import cached_module, is_module, module_directory
+from keras_elmo.presets.handles import handle_of
+from keras_elmo.presets.hub_modules import cached_module, module_directory
+from keras_elmo.presets.locate import locate
 from keras_elmo.presets.registry import RemoteFile
 
 FORMS = [
@@ -70,18 +72,18 @@ def graph_of(directory):
 
 @pytest.mark.parametrize("place", FORMS)
 def test_forms_of_a_module(place):
-    assert is_module(place)
+    assert locate(place).is_module
 
 
 @pytest.mark.parametrize("place", OTHERS, ids=str)
 def test_other_places_are_no_modules(place):
-    assert not is_module(place)
+    assert not locate(place).is_module
 
 
 def test_a_directory_is_used_where_it_is(saved, cache):
-    assert is_module(saved) and is_module(str(saved))
+    assert locate(saved).is_module and locate(str(saved)).is_module
     assert module_directory(saved) == str(saved)
-    assert not is_module(saved / "variables")
+    assert not locate(saved / "variables").is_module
     assert not cache.exists()
     with pytest.raises(FileNotFoundError, match=r"saved_model.pb at its top"):
         module_directory(saved / "variables")
@@ -91,7 +93,7 @@ def test_a_directory_is_used_where_it_is(saved, cache):
 @pytest.mark.parametrize("mode", ["w", "w:gz"])
 def test_an_archive_is_unpacked_once(name, mode, saved, cache, tmp_path, monkeypatch):
     path = packed(saved, tmp_path / "elmo.tar.gz", name, mode)
-    assert is_module(path)
+    assert locate(path).is_module
     directory = module_directory(path)
     assert graph_of(directory) == b"graph"
     assert directory.startswith(str(cache / "modules"))
@@ -105,7 +107,7 @@ def test_a_zip_archive_too(saved, tmp_path):
     with zipfile.ZipFile(path, "w") as archive:
         for file in ("saved_model.pb", "variables/variables.index"):
             archive.write(saved / file, f"elmo/{file}")
-    assert is_module(path)
+    assert locate(path).is_module
     assert graph_of(module_directory(path)) == b"graph"
 
 
@@ -116,7 +118,7 @@ def test_files_that_are_no_modules(tiny_directory, tmp_path, cache):
     deep = packed(tmp_path / "deep", tmp_path / "deep.tar", "a/b/c")
     (tmp_path / "text").write_text("text")
     for path in (bilm, deep, tmp_path / "text"):
-        assert not is_module(path)
+        assert not locate(path).is_module
     with pytest.raises(FileNotFoundError, match=r"bilm.tar.gz must hold a TF-Hub module"):
         module_directory(bilm)
     assert not cache.exists()
@@ -207,7 +209,7 @@ def test_two_at_once(published, server, cache):
     ]
 
 
-@pytest.mark.parametrize("step", ["_holds_module", "unpack", "_note_files", "_discard"])
+@pytest.mark.parametrize("step", ["holds_module", "unpack", "_note_files", "_discard"])
 @pytest.mark.parametrize("damaged", [False, True])
 def test_another_process_that_was_faster_keeps_its_module(
     step, damaged, published, server, cache, monkeypatch
@@ -279,11 +281,11 @@ def test_modules_beyond_the_registry(server, saved, cache, tmp_path, monkeypatch
     assert tfhub == str(cache / "tfhub.dev--someone--other--2" / "module")
     kaggle = module_directory("someone/elmo/TensorFlow2/other/2", mirror=tmp_path)
     assert kaggle == str(cache / "kaggle.com--someone--elmo--tensorflow2--other--2" / "module")
-    handle = modules._handle("someone/elmo/TensorFlow2/other/2")
+    handle = handle_of("someone/elmo/TensorFlow2/other/2")
     assert handle.file.url == (
         "https://www.kaggle.com/api/v1/models/someone/elmo/tensorFlow2/other/2/download"
     )
-    assert modules._handle("https://tfhub.dev/someone/other/2").file.url == (
+    assert handle_of("https://tfhub.dev/someone/other/2").file.url == (
         "https://tfhub.dev/someone/other/2?tf-hub-format=compressed"
     )
 

@@ -8,9 +8,9 @@ import pytest
 from published import publish, tiny_model
 
 from keras_elmo.bilm.bilm import BiLM
-from keras_elmo.presets.open_model import PRESETS
 from keras_elmo.presets.registry import (
     KINDS,
+    PRESETS,
     ROLES,
     PublishedModel,
     find_model,

@@ -4,9 +4,10 @@ from keras_elmo.cli.commands.presets import place
 from keras_elmo.cli.errors import UserError
 from keras_elmo.presets.cache import VARIABLE
 from keras_elmo.presets.download import fetch
-from keras_elmo.presets.hub_modules import is_module, module_directory
+from keras_elmo.presets.hub_modules import module_directory
+from keras_elmo.presets.locate import locate
 from keras_elmo.presets.open_model import open_model
-from keras_elmo.presets.registry import check_files, find_model, get_model
+from keras_elmo.presets.registry import check_files, get_model
 
 DESCRIPTION = """Download published models, so that they can be loaded by name without a network.
 What is in the cache already is not asked for again."""
@@ -57,14 +58,15 @@ def _explained(name, function, *args):
 
 def _check(name):
     """Raises a ValueError where nothing can be downloaded by this name."""
-    if not is_module(name) or find_model(name) is not None:
-        model = get_model(name)
+    found = locate(name)
+    if not found.is_module or found.model is not None:
+        model = found.model or get_model(name)
         if not model.shipped:
             check_files(model)
 
 
 def _place(name, args):
-    if is_module(name):
+    if locate(name).is_module:
         return module_directory(name, args.mirror, not args.quiet)
     model = get_model(name)
     if not model.shipped:

@@ -9,8 +9,7 @@ from keras_elmo.cli.records import FORMATS, check_output_file, record_lines, wri
 from keras_elmo.presets.cache import model_folder
 from keras_elmo.presets.download import cached_files, recorded_sum
 from keras_elmo.presets.hub_modules import cached_module
-from keras_elmo.presets.open_model import preset_directory
-from keras_elmo.presets.registry import get_model, published_models
+from keras_elmo.presets.registry import get_model, preset_directory, published_models
 
 FIELDS = (
     "name",

@@ -7,7 +7,7 @@ import keras
 from keras_elmo.bilm.bilm import BiLM
 from keras_elmo.embedding.sources.hub import HubSource
 from keras_elmo.embedding.sources.native import NativeSource
-from keras_elmo.presets.hub_modules import is_module
+from keras_elmo.presets.locate import locate
 
 __all__ = ["HubSource", "NativeSource", "make_source"]
 
@@ -37,7 +37,7 @@ def make_source(source, fine_tune=False, save_weights=True, dtype=None, native=F
             "`save_frozen=False` must not be used with `fine_tune=True`: a biLM that is "
             "trained differs from its files. Received: both. Leave `save_frozen` at True."
         )
-    if isinstance(source, (str, os.PathLike)) and is_module(source):
+    if locate(source).is_module:
         source = HubSource(source)
     if isinstance(source, HubSource):
         if not native:
