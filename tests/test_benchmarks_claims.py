@@ -85,7 +85,7 @@ def few_tasks(monkeypatch):
     return tasks
 
 
-@pytest.mark.slow
+@pytest.mark.end_to_end
 def test_one_command_gives_all_tables_and_runs_nothing_twice(
     tiny_folder, tiny_directory, tmp_path, capsys, monkeypatch, few_tasks
 ):

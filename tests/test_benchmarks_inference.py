@@ -100,7 +100,7 @@ def test_the_command_names_models_and_the_other_environment(text, monkeypatch, c
     assert "pip install" not in capsys.readouterr().out
 
 
-@pytest.mark.slow
+@pytest.mark.end_to_end
 def test_one_command_measures_and_compares(text, tmp_path, capsys):
     out = tmp_path / "out.json"
     arguments = [str(text), "--models", "tiny", "--sentences", "70", "--rounds", "1"]

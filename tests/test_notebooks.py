@@ -139,13 +139,13 @@ def test_korean_edition_has_the_code_of_the_english_one():
     assert code_of("02_contextual_vectors") != code_of("01_spam_classifier")
 
 
-@pytest.mark.slow
+@pytest.mark.end_to_end
 @pytest.mark.parametrize("name", PROMISED)
 def test_notebook_runs_on_what_the_package_ships(name, execute, tmp_path):
     check_outputs(execute(name, shared=tmp_path / "absent"), *PROMISED[name])
 
 
-@pytest.mark.slow
+@pytest.mark.end_to_end
 def test_spam_notebook_runs_on_the_real_messages(execute, shared):
     if not (shared / "sms_spam" / "spam.csv").is_file():
         pytest.skip(f"no sms_spam/spam.csv in {shared}")

@@ -20,6 +20,7 @@ GUIDES = sorted(path.relative_to(ROOT).as_posix() for path in ROOT.glob("docs/**
 PAGES = [*READMES, "CONTRIBUTING.md", *GUIDES]
 WITH_CODE = [page for page in PAGES if "```python" in (ROOT / page).read_text(encoding="utf-8")]
 OURS = {"keras_elmo": main.main, "keras_elmo-train": train.main}
+TEST_COMMAND = 'pip install -e ".[test]" && pytest -n 2 --dist loadfile -m "not end_to_end"'
 KNOWN_COMMANDS = {".", ".ci/run", "mkdocs", "pip", "pre-commit", "pytest", "python3", *OURS}
 
 
@@ -34,6 +35,7 @@ def commands(page):
     return [words for part in parts if (words := shlex.split(part, comments=True))]
 
 
+@pytest.mark.end_to_end
 @pytest.mark.parametrize("page", WITH_CODE)
 def test_blocks_run_in_order(page, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
@@ -74,7 +76,7 @@ def test_readme_trains_by_line_25(page):
 def test_readme_set_up_is_two_commands(page):
     lines = [line for _, code in blocks(page, "sh") for line in code.splitlines()]
     assert "pip install . && keras_elmo-train classifier --output spam-model" in lines
-    assert 'pip install -e ".[test]" && pytest -n 2' in lines
+    assert TEST_COMMAND in lines
 
 
 def test_korean_readme_has_the_code_of_the_english_one():

@@ -252,7 +252,7 @@ def test_weights_are_written_once_and_the_graph_is_small(make_tiny_bilm, tiny_co
     assert os.path.getsize(tmp_path / "m/saved_model.pb") < 1_000_000
 
 
-@pytest.mark.slow
+@pytest.mark.end_to_end
 def test_other_processes_load_it_in_every_way_without_this_package(directory, layer, tmp_path):
     out = tmp_path / "out.npz"
     texts = ["see you at 8", "ok", "日本 🙂"]
@@ -265,7 +265,7 @@ def test_other_processes_load_it_in_every_way_without_this_package(directory, la
             np.testing.assert_allclose(found[name], live["elmo"], atol=1e-5, err_msg=name)
 
 
-@pytest.mark.slow
+@pytest.mark.end_to_end
 def test_saved_model_cli_shows_and_runs_it(directory, layer, tmp_path):
     texts = ["see you at 8", "", "x"]
     options = ("--dir", directory, "--tag_set", "serve", "--signature_def", "default")

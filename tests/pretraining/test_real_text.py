@@ -19,7 +19,7 @@ from keras_elmo.pretraining.options import TrainingOptions
 from keras_elmo.pretraining.trainer import Trainer
 from keras_elmo.text.vocabulary import Vocabulary
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.end_to_end
 STEPS = 600
 CONFIG = BiLMConfig(
     lstm_dim=96, projection_dim=32, n_layers=2, cell_clip=3.0, proj_clip=3.0,

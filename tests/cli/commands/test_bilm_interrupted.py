@@ -10,7 +10,7 @@ from tiny_pretraining import finish, start, wait_for, write_corpus
 
 from keras_elmo.pretraining.checkpoint import Checkpoints
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.end_to_end
 OPTIONS = [
     *("--batch-size", "4", "--threads", "1", "--dropout", "0.2", "--keep", "99"),
     *("--softmax", "sampled", "--samples", "4", "--resets", "random", "--checkpoint-every", "25"),

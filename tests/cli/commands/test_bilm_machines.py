@@ -8,7 +8,7 @@ from tiny_pretraining import finish, free_addresses, start, wait_for, write_corp
 
 from keras_elmo.pretraining.checkpoint import Checkpoints
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.end_to_end
 OPTIONS = [
     *("--steps", "60", "--checkpoint-every", "10", "--keep", "99", "--dropout", "0", "--resume"),
     *("--held-out", "held-out.txt", "--evaluate-every", "30", "--report-every", "30"),

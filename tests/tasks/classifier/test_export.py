@@ -187,7 +187,7 @@ def test_what_cannot_be_exported_is_told(make_tiny_bilm, classifier, directory, 
     assert os.listdir(tmp_path) == []
 
 
-@pytest.mark.slow
+@pytest.mark.end_to_end
 def test_saved_model_cli_runs_it_without_this_package(directory, classifier, tmp_path):
     options = ("--dir", directory, "--tag_set", "serve", "--signature_def", "serving_default")
     inputs = ("--input_exprs", f"text={TEXTS}", "--outdir", tmp_path)
