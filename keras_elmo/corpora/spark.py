@@ -10,6 +10,7 @@ import os
 import numpy as np
 import tensorflow as tf
 
+from keras_elmo.basics.by_length import neighbours
 from keras_elmo.basics.checks import check_count
 from keras_elmo.bilm.bilm import BiLM
 from keras_elmo.bilm.config import BiLMConfig
@@ -289,7 +290,7 @@ def _embedded(model, shape, column, names, batch_size, batches):
     import pyarrow as pa
 
     sizes = [size for size in shape if size is not None]
-    most_tokens = MOST_BYTES // (4 * math.prod(sizes)) if len(shape) > 2 else None
+    most_tokens = MOST_BYTES // (4 * math.prod(sizes)) if len(shape) > 2 else math.inf
     for batch in batches:
         if not batch.num_rows:
             continue
@@ -298,27 +299,15 @@ def _embedded(model, shape, column, names, batch_size, batches):
         # As bytes, since Spark's strings may hold bytes that are not UTF-8.
         texts = batch.column(column).cast(pa.large_binary()).fill_null(b"").to_pylist()
         tokens = embedder.tokens(texts)
-        lengths = tokens.row_lengths().numpy()
-        for begin, end in _pieces(lengths.tolist(), batch_size, most_tokens):
+        lengths = tokens.row_lengths().numpy().tolist()
+        for piece in neighbours(range(len(lengths)), lengths.__getitem__, most_tokens, batch_size):
+            begin, end = piece[0], piece[-1] + 1
             vectors = list(embedder.embed(tokens[begin:end]))
             array = _nested_array(vectors, nulls[begin:end], depth=len(shape) - 1)
             rows = batch.slice(begin, end - begin)
             fields = [f.with_name(name) for f, name in zip(rows.schema, names, strict=False)]
             schema = pa.schema([*fields, pa.field(names[-1], array.type)])
             yield pa.RecordBatch.from_arrays([*rows.columns, array], schema=schema)
-
-
-def _pieces(lengths, batch_size, most_tokens):
-    """Yields `(begin, end)` of neighbouring rows that are few enough, by rows and by tokens."""
-    begin, total = 0, 0
-    for row, length in enumerate(lengths):
-        is_full = most_tokens is not None and total + length > most_tokens
-        if row > begin and (is_full or row - begin == batch_size):
-            yield begin, row
-            begin, total = row, 0
-        total += length
-    if lengths:
-        yield begin, len(lengths)
 
 
 def _nested_array(vectors, nulls, depth):

@@ -3,6 +3,7 @@
 import numpy as np
 import tensorflow as tf
 
+from keras_elmo.basics.by_length import batches_by_length
 from keras_elmo.basics.checks import check_count
 from keras_elmo.embedding.elmo_embedding import ELMoEmbedding
 from keras_elmo.text import inputs as reading
@@ -84,22 +85,18 @@ class Embedder:
             gives it.
         """
         lengths = tokens.row_lengths().numpy()
-        for numbers in self._rows_of_runs(lengths):
+        for numbers in batches_by_length(lengths, self._most_rows):
             outputs = self._run(tf.gather(tokens, numbers)).numpy()
             yield numbers, self._cut(outputs, lengths[numbers])
 
     def _finish(self, layers, mask):
         return self.layer.outputs_of(*self.layer.take_off_boundaries(layers, mask))
 
-    def _rows_of_runs(self, lengths):
-        """Yields the numbers of rows to run together."""
-        order = np.argsort(-lengths, kind="stable")
-        while len(order):
-            size = 4 * self.layer.num_layers * self.layer.output_dim * (lengths[order[0]] + 2)
-            long = min(LONG_TEXTS, MOST_BYTES_OF_LONG_TEXTS // size)
-            rows = min(MOST_TEXTS, max(1, long, MOST_BYTES // size))
-            yield order[:rows]
-            order = order[rows:]
+    def _most_rows(self, longest):
+        """How many rows to run together, of the number of tokens of the longest one."""
+        size = 4 * self.layer.num_layers * self.layer.output_dim * (longest + 2)
+        long = min(LONG_TEXTS, MOST_BYTES_OF_LONG_TEXTS // size)
+        return min(MOST_TEXTS, max(long, MOST_BYTES // size))
 
     def _cut(self, outputs, lengths):
         """Each row's own part of padded outputs."""

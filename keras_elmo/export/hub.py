@@ -5,8 +5,9 @@ import tensorflow as tf
 from keras_elmo.bilm.bilm import BiLM
 from keras_elmo.embedding import outputs as naming
 from keras_elmo.embedding.elmo_embedding import ELMoEmbedding
+from keras_elmo.embedding.find import elmo_layers
 from keras_elmo.embedding.sources.hub_checkpoint import SCALING, TOKENIZER, WEIGHTS
-from keras_elmo.export.native import NativeGraph, embeddings_of
+from keras_elmo.export.native import NativeGraph
 from keras_elmo.export.saved_model import SEQUENCE_LEN, TEXT, TOKENS, graph_of, write_saved_model
 from keras_elmo.layers.scalar_mix import ScalarMix
 from keras_elmo.layers.sequences import masked_mean
@@ -111,7 +112,7 @@ class _Outputs:
 def _layer_of(model):
     if isinstance(model, BiLM):
         return ELMoEmbedding(model)
-    found = embeddings_of(model)
+    found = elmo_layers(model)
     if len(found) == 1:
         return found[0]
     names = [layer.name for layer in found]

@@ -2,22 +2,13 @@
 
 import contextlib
 
-import keras
 import tensorflow as tf
 
-from keras_elmo.embedding.elmo_embedding import ELMoEmbedding
+from keras_elmo.embedding.find import elmo_layers
 from keras_elmo.embedding.sources.make_source import make_source
 from keras_elmo.embedding.sources.native import NativeSource
 from keras_elmo.export.saved_model import graph_of
 from keras_elmo.layers.sequences import drop_boundaries
-
-
-def embeddings_of(model):
-    """The ELMoEmbedding layers of a Keras model, nested ones included, or the layer itself."""
-    if isinstance(model, ELMoEmbedding):
-        return [model]
-    layers = model._flatten_layers() if isinstance(model, keras.Model) else []
-    return [layer for layer in layers if isinstance(layer, ELMoEmbedding)]
 
 
 class NativeGraph:
@@ -68,7 +59,7 @@ def native_layers(model):
     Yields:
         dict of names to all Keras variables that the model can use there.
     """
-    layers = embeddings_of(model)
+    layers = elmo_layers(model)
     stand_ins = [_StandIn(layer) for layer in layers]
     before = [layer.feature_cache for layer in layers]
     variables = {f"model/{number}": v for number, v in enumerate(model.variables)}

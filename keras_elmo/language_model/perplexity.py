@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 import tensorflow as tf
 
+from keras_elmo.basics.by_length import batches_by_length, neighbours
 from keras_elmo.language_model.results import Evaluation
 from keras_elmo.text.tokens import as_tokens
 
@@ -57,17 +58,13 @@ def chunks(rows):
         rows: iterable of texts, or of lists of tokens.
 
     Yields:
-        list of rows, in order; `HELD_AT_ONCE` characters or tokens and the row that reaches it.
+        list of rows, in order; `HELD_AT_ONCE` characters or tokens at most, or one row.
     """
-    chunk, size = [], 0
-    for row in rows:
-        chunk.append(row)
-        size += 1 + (len(row) if isinstance(row, (str, bytes, list, tuple)) else 0)
-        if size >= HELD_AT_ONCE:
-            yield chunk
-            chunk, size = [], 0
-    if chunk:
-        yield chunk
+    return neighbours(rows, _size_of, HELD_AT_ONCE)
+
+
+def _size_of(row):
+    return 1 + (len(row) if isinstance(row, (str, bytes, list, tuple)) else 0)
 
 
 def sentence_nats(model, tokens):
@@ -83,7 +80,8 @@ def sentence_nats(model, tokens):
     lengths = tokens.row_lengths().numpy().astype(np.int64)
     sums = np.zeros((3, len(lengths)))
     batch_sums = _batch_sums(model)
-    for rows in _batches(lengths, _tokens_at_once(model)):
+    most = _tokens_at_once(model)
+    for rows in batches_by_length(lengths, lambda longest: most // (longest + 1)):
         sums[:, rows] = batch_sums(tf.gather(tokens, rows)).numpy()
     forward, backward, unknown = sums
     return SentenceNats(forward, backward, lengths + 1, unknown.astype(np.int64))
@@ -154,15 +152,3 @@ def _make_graph(model):
 def _tokens_at_once(model):
     logits_a_token = 2 * len(model.vocabulary)
     return min(TOKENS_AT_ONCE, LOGITS_AT_ONCE // logits_a_token)
-
-
-def _batches(lengths, most):
-    """Row numbers, short rows first, in lists of at most `most` predictions with the padding."""
-    batch = []
-    for row in np.argsort(lengths, kind="stable"):
-        if batch and (len(batch) + 1) * (lengths[row] + 1) > most:
-            yield batch
-            batch = []
-        batch.append(row)
-    if batch:
-        yield batch

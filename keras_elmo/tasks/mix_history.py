@@ -3,7 +3,7 @@
 import keras
 import numpy as np
 
-from keras_elmo.embedding.elmo_embedding import ELMoEmbedding
+from keras_elmo.embedding.find import elmo_layers
 
 
 class MixRecord:
@@ -135,10 +135,9 @@ class MixHistory(keras.callbacks.Callback):
 
 def _mixes_of(model):
     """(name, ScalarMix) of every mix of a model."""
-    layers = [layer for layer in model._flatten_layers() if isinstance(layer, ELMoEmbedding)]
     found = [
         (layer.name if len(layer.mixes) == 1 else f"{layer.name}/{number}", mix)
-        for layer in dict.fromkeys(layers)
+        for layer in elmo_layers(model)
         for number, mix in enumerate(layer.mixes)
     ]
     if not found:

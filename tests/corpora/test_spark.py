@@ -307,16 +307,6 @@ def test_pages_and_docstring_show_what_runs(spark, tmp_path, monkeypatch):
         assert len(blocks) > 0
 
 
-def test_pieces_are_bounded_by_rows_and_by_tokens():
-    def pieces(lengths, batch_size, most_tokens):
-        return list(keras_elmo.corpora.spark._pieces(lengths, batch_size, most_tokens))
-
-    assert pieces([3, 1, 2, 9, 0, 4], 3, None) == [(0, 3), (3, 6)]
-    assert pieces([3, 1, 2, 9, 0, 4], 3, 5) == [(0, 2), (2, 3), (3, 4), (4, 6)]
-    assert pieces([1], 3, 5) == [(0, 1)]
-    assert pieces([], 3, 5) == []
-
-
 def test_nested_array_by_hand():
     def nested(vectors, nulls, depth):
         arrays = [np.array(vector, np.float32) for vector in vectors]

@@ -36,7 +36,7 @@ def test_pool_of_a_hopeless_model_is_infinite():
 def test_chunks_hold_all_rows_in_order_and_are_bounded(monkeypatch):
     monkeypatch.setattr(evaluation, "HELD_AT_ONCE", 6)
     rows = ["abcde", "", b"abc", ["a", "b"], ("c",), "abcdefghijk", 3]
-    assert list(chunks(rows)) == [rows[:1], rows[1:4], rows[4:6], rows[6:]]
+    assert list(chunks(rows)) == [rows[:1], rows[1:3], rows[3:5], rows[5:6], rows[6:]]
     assert list(chunks([])) == []
 
 

@@ -13,6 +13,7 @@ from keras_elmo.basics.checks import check_choice, check_count
 from keras_elmo.embedding import outputs as naming
 from keras_elmo.embedding.elmo_embedding import ELMoEmbedding
 from keras_elmo.embedding.embedder import Embedder
+from keras_elmo.embedding.find import elmo_layers
 from keras_elmo.layers.sequences import masked_mean
 from keras_elmo.tasks.cache.feature_store import FeatureStore
 from keras_elmo.tasks.pooling import pool_rows
@@ -232,9 +233,7 @@ def cache_for_fit(model, embedding, wanted):
 
 
 def _embeddings_of(model):
-    found = [model] if isinstance(model, ELMoEmbedding) else []
-    if isinstance(model, keras.Model):
-        found = [x for x in model._flatten_layers() if isinstance(x, ELMoEmbedding)]
+    found = elmo_layers(model)
     if not found:
         raise ValueError(
             "`model` must be an ELMoEmbedding or a Keras model with one among its layers. "

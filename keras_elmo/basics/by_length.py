@@ -1,0 +1,54 @@
+"""Which rows run together: those of like length, or neighbours, within bounds."""
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import TypeVar
+
+import numpy as np
+
+Row = TypeVar("Row")
+
+
+def batches_by_length(
+    lengths: np.ndarray, most_rows: int | Callable[[int], int]
+) -> Iterator[np.ndarray]:
+    """Yields row numbers, int64, so that rows of like length are together, the longest first.
+
+    What does not fit into memory so fails at once, and not at the end.
+
+    Args:
+        lengths: int `(n,)`.
+        most_rows: of a batch, also as a function of the length of its longest row; a batch has one
+            at least.
+    """
+    lengths = np.asarray(lengths, np.int64)
+    order = np.argsort(-lengths, kind="stable")
+    while len(order):
+        most = most_rows(int(lengths[order[0]])) if callable(most_rows) else most_rows
+        yield order[: max(1, most)]
+        order = order[max(1, most) :]
+
+
+def neighbours(
+    rows: Iterable[Row],
+    size_of: Callable[[Row], int],
+    most_size: float,
+    most_rows: float = float("inf"),
+) -> Iterator[list[Row]]:
+    """Cuts a stream into lists within bounds, in order; at most one list is held.
+
+    Args:
+        rows: of any kind.
+        size_of: the size of a row.
+        most_size: of the rows of a list together; a row that is larger is a list by itself.
+        most_rows: of a list.
+    """
+    held, total = [], 0
+    for row in rows:
+        size = size_of(row)
+        if held and (total + size > most_size or len(held) >= most_rows):
+            yield held
+            held, total = [], 0
+        held.append(row)
+        total += size
+    if held:
+        yield held
