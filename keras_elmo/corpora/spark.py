@@ -17,7 +17,7 @@ from keras_elmo.bilm.config import BiLMConfig
 from keras_elmo.embedding.elmo_embedding import ELMoEmbedding
 from keras_elmo.embedding.embedder import Embedder
 from keras_elmo.embedding.outputs import output_shape
-from keras_elmo.presets.registry import PRESETS
+from keras_elmo.presets.locate import locate
 
 MOST_BYTES = 64 << 20  # of vectors in one Arrow batch: Python and Spark each hold it a few times.
 OPTIONS = "options.json"
@@ -228,7 +228,7 @@ def _found(place, shipped):
     """`place`, or what lies by that name in `shipped`, the folder of the files that Spark ships."""
     if isinstance(place, tuple):
         return tuple(_found(path, shipped) for path in place)
-    if place in PRESETS or os.path.exists(place) or shipped is None:
+    if shipped is None or locate(place).is_on_disk:
         return place
     candidate = os.path.join(shipped, place)
     return candidate if os.path.exists(candidate) else place

@@ -13,7 +13,8 @@ from keras_elmo.bilm.bilm import BiLM
 from keras_elmo.bilm.hdf5 import write_weights
 from keras_elmo.language_model.bidirectional import BidirectionalLanguageModel
 from keras_elmo.language_model.softmax.make_softmax import SOFTMAXES, make_softmax
-from keras_elmo.presets.registry import PRESETS, find_model, preset_directory
+from keras_elmo.presets.locate import Kind, locate
+from keras_elmo.presets.registry import PRESETS
 from keras_elmo.text.vocabulary import Vocabulary
 
 VOCABULARY = "vocab.txt"
@@ -78,29 +79,29 @@ def load_language_model(place, frozen=True, dtype=None):
 
 @contextlib.contextmanager
 def _directory_of(place):
-    if not isinstance(place, (str, os.PathLike)):
-        raise TypeError(
-            "A language model must be given as the name of a preset or a directory. Received: "
-            f"{type(place).__name__}. {WHAT_TO_GIVE}"
-        )
-    if place in PRESETS:
-        with resources.as_file(preset_directory(place)) as directory:
-            yield os.fspath(directory)
-        return
-    place = os.fspath(place)
-    if not os.path.isdir(place):
-        found = "a file" if os.path.exists(place) else _what_is_absent(place)
-        raise FileNotFoundError(
-            "A language model must be given as the name of a preset or a directory. Received: "
-            f"{place!r}, {found}. {WHAT_TO_GIVE}"
-        )
-    yield place
+    found = locate(place)
+    if found.directory is None:
+        raise _no_directory(found)
+    with resources.as_file(found.directory) as directory:
+        yield os.fspath(directory)
 
 
-def _what_is_absent(place):
-    if find_model(place) is not None:
-        return "whose published files have no softmax: they give vectors, but predict no words"
-    return "and nothing is there"
+def _no_directory(found):
+    received = f"{found.place!r}, a file"
+    if found.model is not None:
+        received = (
+            f"{found.place!r}, whose published files have no softmax: they give vectors, but "
+            "predict no words"
+        )
+    elif found.kind is Kind.NOTHING:
+        received = f"{found.place!r}, and nothing is there"
+    elif found.kind in (Kind.NO_PLACE, Kind.PAIR):
+        received = type(found.place).__name__
+    error = TypeError if found.kind in (Kind.NO_PLACE, Kind.PAIR) else FileNotFoundError
+    return error(
+        "A language model must be given as the name of a preset or a directory. Received: "
+        f"{received}. {WHAT_TO_GIVE}"
+    )
 
 
 def _check_files(directory):

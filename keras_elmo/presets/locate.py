@@ -33,6 +33,12 @@ class Kind(enum.Enum):
     NO_PLACE = "neither a name nor a path"
 
 
+_ON_DISK = (
+    *(Kind.SHIPPED, Kind.DIRECTORY, Kind.ARCHIVE),
+    *(Kind.MODULE_DIRECTORY, Kind.MODULE_ARCHIVE, Kind.OTHER_FILE),
+)
+
+
 @dataclasses.dataclass(frozen=True)
 class Located:
     """What is at a place.
@@ -53,6 +59,11 @@ class Located:
     def is_module(self) -> bool:
         """Whether it is a TF-Hub module."""
         return self.kind in (Kind.MODULE_NAME, Kind.MODULE_DIRECTORY, Kind.MODULE_ARCHIVE)
+
+    @property
+    def is_on_disk(self) -> bool:
+        """Whether it is a file or directory by itself, in the package or elsewhere."""
+        return self.kind in _ON_DISK
 
     @property
     def directory(self) -> "Traversable | None":

@@ -10,7 +10,7 @@ from keras_elmo.bilm.bilm import BiLM
 from keras_elmo.language_model.bidirectional import BidirectionalLanguageModel
 from keras_elmo.language_model.files import SOFTMAX, load_language_model
 from keras_elmo.language_model.softmax.adaptive import AdaptiveSoftmax
-from keras_elmo.presets.registry import PRESETS, preset_directory
+from keras_elmo.presets.locate import locate
 from keras_elmo.pretraining.bilm_tf import is_bilm_tf, load_bilm_tf
 
 
@@ -55,10 +55,11 @@ def load_source(place, vocabulary_path=None, dtype=None):
         ValueError: the files are not what they should be, or `vocabulary_path` is missing or of
             no use.
     """
-    if _holds_softmax(place):
+    directory = locate(place).directory
+    if directory is not None and directory.joinpath(SOFTMAX).is_file():
         _check_no_vocabulary(vocabulary_path, place)
         return load_language_model(place, dtype=dtype)
-    if _is_directory(place) and is_bilm_tf(place):
+    if isinstance(directory, os.PathLike) and is_bilm_tf(directory):
         if vocabulary_path is None:
             raise ValueError(
                 f"The vocabulary file that {place} was trained with must be given, for a bilm-tf "
@@ -69,16 +70,6 @@ def load_source(place, vocabulary_path=None, dtype=None):
         return load_bilm_tf(place, vocabulary_path, dtype=dtype)
     _check_no_vocabulary(vocabulary_path, place)
     return BiLM.load(place, dtype=dtype)
-
-
-def _is_directory(place):
-    return isinstance(place, (str, os.PathLike)) and os.path.isdir(place)
-
-
-def _holds_softmax(place):
-    if place in PRESETS:
-        return preset_directory(place).joinpath(SOFTMAX).is_file()
-    return _is_directory(place) and os.path.isfile(os.path.join(place, SOFTMAX))
 
 
 def _check_no_vocabulary(vocabulary_path, place):

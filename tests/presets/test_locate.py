@@ -45,6 +45,7 @@ def test_directory(names, kind, tmp_path):
     folder = folder_of(tmp_path / "folder", *names)
     found = locate(folder)
     assert (found.kind, found.place, found.directory) == (kind, str(folder), folder)
+    assert found.is_on_disk
     assert found.is_module == (kind is Kind.MODULE_DIRECTORY)
     assert locate(str(folder)) == found
 
@@ -88,6 +89,8 @@ def test_names(tmp_path, monkeypatch):
     assert (address.model, address.handle.key) == (module.model, module.handle.key)
     assert locate("https://tfhub.dev/").handle is None and locate("https://tfhub.dev/").is_module
     assert locate("no/such/path").kind is Kind.NOTHING
+    assert shipped.is_on_disk
+    assert not any(locate(name).is_on_disk for name in ("original", "google/elmo/3", "no/such"))
 
 
 def test_a_shipped_name_is_before_the_disk_and_the_disk_before_a_published_one(
