@@ -11,11 +11,13 @@ import hashlib
 import os
 import secrets
 import shutil
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 SCRATCH = ".writing"  # how the temporary names end
 AT_FDCWD, RENAME_EXCHANGE = -100, 2  # of Linux' fcntl.h and fs.h
+RENAME_SWAP = 2  # of macOS' stdio.h
 
 
 @contextlib.contextmanager
@@ -40,10 +42,13 @@ def whole_directory(directory: str | os.PathLike) -> Iterator[Path]:
     are missing are made at the end.
     """
     path = Path(directory).absolute()
+    _put_back(path)
     parent = next(ancestor for ancestor in path.parents if ancestor.exists())
     with _scratch_beside(parent / path.name) as scratch:
         scratch.mkdir()
         yield scratch
+        for written in scratch.rglob("*"):
+            _write_through(written)
         path.parent.mkdir(parents=True, exist_ok=True)
         _take_place(scratch, path)
         _write_through(path.parent)
@@ -108,29 +113,46 @@ def _remove(path):
 
 
 def _take_place(new, path):
-    """Renames a directory to `path`, for what is there, which is then removed."""
-    if not path.exists():
-        os.replace(new, path)
-        return
+    """Renames a directory to `path`; what is there comes under its name, or is removed.
+
+    Where the two cannot swap names in one step, what is there is first set aside, and stays so if
+    the process is killed before the second step: the next that writes `path` puts it back.
+    """
     if _exchange(new, path):
         return
-    with _scratch_beside(path) as old:
-        os.replace(path, old)
-        try:
-            os.replace(new, path)
-        except OSError:
-            os.replace(old, path)
+    if path.exists():
+        os.replace(path, _aside(path))
+    try:
+        os.replace(new, path)
+    except OSError:
+        if not _exchange(new, path):  # another process may have made `path` by now
+            _put_back(path)
             raise
+    _remove(_aside(path))
+
+
+def _aside(path):
+    return path.with_name(f".{path.name}.replaced")
+
+
+def _put_back(path):
+    """Undoes the half of a `_take_place` that was killed."""
+    if path.exists():
+        _remove(_aside(path))
+    elif _aside(path).exists():
+        os.replace(_aside(path), path)
 
 
 def _exchange(one, other):
-    """Swaps two paths in one step where the system can (Linux); gives whether it has."""
+    """Swaps two paths in one step where the system can (Linux, macOS); gives whether it has."""
     try:
-        rename = ctypes.CDLL(None).renameat2
+        system = ctypes.CDLL(None)
+        if sys.platform == "darwin":
+            return system.renamex_np(os.fsencode(one), os.fsencode(other), RENAME_SWAP) == 0
+        ends = (AT_FDCWD, os.fsencode(one), AT_FDCWD, os.fsencode(other))
+        return system.renameat2(*ends, RENAME_EXCHANGE) == 0
     except (AttributeError, OSError, TypeError):
         return False
-    ends = (AT_FDCWD, os.fsencode(one), AT_FDCWD, os.fsencode(other))
-    return rename(*ends, RENAME_EXCHANGE) == 0
 
 
 def _write_through(path):
