@@ -17,7 +17,7 @@ import keras_elmo
 from keras_elmo.cli import main, train
 from keras_elmo.presets.registry import published_models
 
-pytestmark = pytest.mark.end_to_end
+pytestmark = [pytest.mark.end_to_end, pytest.mark.xdist_group("site")]
 ROOT = Path(__file__).resolve().parents[1]
 LOADED = {"script": "src", "img": "src", "iframe": "src", "source": "src", "link": "href"}
 OUTSIDE = re.compile(r"(https?:)?//")
