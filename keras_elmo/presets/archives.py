@@ -1,38 +1,33 @@
-"""Zip and tar archives: what they may hold, and how they are unpacked without leaving a folder."""
+"""Zip and tar archives: what they may hold, how they are read, and unpacked below one folder."""
 
 import bz2
 import contextlib
+import errno
 import functools
 import gzip
 import io
 import lzma
 import os
-import re
+import platform
+import posixpath
+import shutil
 import stat
 import struct
 import tarfile
 import zipfile
 import zlib
-from typing import NamedTuple
-
-from keras_elmo.presets.cache import cannot_write, temporary_beside
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import BinaryIO, NamedTuple
 
 MOST_MEMBERS = 10_000
 LARGEST_TOTAL = 16 << 30
 LARGEST_READ = 4 << 20
-CHUNK = 1 << 20
 OPENERS = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ\x00": lzma.open}
+ZIP_TYPES = {0: tarfile.REGTYPE, stat.S_IFREG: tarfile.REGTYPE, stat.S_IFDIR: tarfile.DIRTYPE}
 DAMAGE = (
-    OSError,
-    RuntimeError,
-    ValueError,
-    EOFError,
-    LookupError,
-    struct.error,
-    zipfile.BadZipFile,
-    zlib.error,
-    lzma.LZMAError,
-    tarfile.TarError,
+    *(RuntimeError, ValueError, EOFError, LookupError, OSError, struct.error),
+    *(zipfile.BadZipFile, zlib.error, lzma.LZMAError, tarfile.TarError),
 )
 
 
@@ -41,91 +36,72 @@ class Member(NamedTuple):
 
     Attributes:
         name: its path, with `/` and without a leading `./`.
-        size: int, bytes, as the archive says.
+        size: bytes, as the archive says; no more are read.
+        copy_to: writes them into a binary file. It is good until the next member is asked for.
     """
 
     name: str
     size: int
+    copy_to: Callable[[BinaryIO], None]
 
 
 class RefusedError(ValueError):
     """An archive is readable, but what it holds is not let through."""
 
 
-def is_archive(path):
+def is_archive(path: str | os.PathLike) -> bool:
     """Whether a file is a zip archive, or a tar archive, plain or by gzip, bzip2 or xz."""
-    if _is_zip(path):
-        return True
     try:
-        with _readable(path), _open_tar(path):
-            return True
+        with _readable(path):
+            next(_entries(path), None)
     except ValueError:
         return False
+    return True
 
 
-@contextlib.contextmanager
-def open_archive(path):
-    """Open an archive for reading; nothing is written.
-
-    Args:
-        path: path of a zip or tar archive.
-
-    Yields:
-        iterator of pairs of a Member and a function `copy(write)`, which hands the member's bytes
-        to `write` piece by piece. A pair is good until the next one is asked for. Directories are
-        left out.
+def members_of(path: str | os.PathLike) -> Iterator[Member]:
+    """Yields the files of a zip or tar archive; directories are left out, nothing is written.
 
     Raises:
         ValueError: the file is no archive or is damaged; a member is a link, a device or
-            encrypted, would leave the folder, comes twice or is longer than it says; there are
-            more than `MOST_MEMBERS`, or of more than `LARGEST_TOTAL` bytes.
+            encrypted, would leave the folder or comes twice; there are more than `MOST_MEMBERS`,
+            or of more than `LARGEST_TOTAL` bytes.
     """
-    with contextlib.ExitStack() as stack:
-        with _readable(path):
-            if _is_zip(path):
-                found = _zip_members(stack.enter_context(zipfile.ZipFile(path)), path)
-            else:
-                found = _tar_members(stack.enter_context(_open_tar(path)), path)
-        yield _checked(found, path)
+    names, total = set(), 0
+    with _readable(path):
+        for count, (info, opened) in enumerate(_entries(path), 1):
+            total += info.size
+            if count > MOST_MEMBERS or total > LARGEST_TOTAL:
+                raise RefusedError(
+                    f"{path} must hold at most {MOST_MEMBERS:,} members of {LARGEST_TOTAL:,} bytes "
+                    "together. Received more. Unpack by hand what you need of it."
+                )
+            _check(info, path)
+            name = posixpath.normpath(info.name)
+            if name in names:
+                raise _refused(path, f"{name!r} twice")
+            if info.isreg():
+                names.add(name)
+                yield Member(name, info.size, functools.partial(_copy, opened, path))
 
 
-def unpack(archive, directory, shown=None):
-    """Unpack a zip or tar archive into a new directory, as a whole or not at all.
-
-    Args:
-        archive: path of the archive.
-        directory: path to make; a folder beside it gets this name once all is there.
-        shown: path that errors name, where `directory` is to be renamed to it; None: `directory`.
-
-    Returns:
-        `directory` as a string.
+def unpack(archive: str | os.PathLike, directory: str | os.PathLike) -> None:
+    """Writes the files of an archive below a directory, with modes after the umask.
 
     Raises:
-        FileExistsError: `directory` is there already.
-        ValueError: as for `open_archive`.
-        OSError: it cannot be written.
+        ValueError: as for `members_of`.
+        OSError: one cannot be written.
     """
-    directory = os.path.abspath(directory)
-    shown = shown or directory
-    if os.path.lexists(directory):
-        raise FileExistsError(f"`directory` must not exist yet. Received: {shown}.")
-    with temporary_beside(directory) as temporary, open_archive(archive) as members:
-        try:
-            os.makedirs(temporary)
-            for member, copy in members:
-                _write_member(os.path.join(temporary, *member.name.split("/")), copy)
-            os.rename(temporary, directory)
-        except OSError as error:
-            if os.path.lexists(directory):
-                raise FileExistsError(f"{shown} was made by another process.") from None
-            raise cannot_write(shown, error) from None
-    return directory
+    for member in members_of(archive):
+        path = Path(directory, member.name)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with open(path, "xb") as file:
+            member.copy_to(file)
 
 
-def _write_member(path, copy):
-    os.makedirs(os.path.dirname(path), exist_ok=True)
-    with open(path, "xb") as file:
-        copy(file.write)
+def _copy(opened, path, file):
+    with _readable(path), opened() as source:
+        shutil.copyfileobj(source, file)
 
 
 @contextlib.contextmanager
@@ -136,120 +112,71 @@ def _readable(path):
     except RefusedError:
         raise
     except DAMAGE as error:
+        if getattr(error, "errno", None) not in (None, errno.EINVAL):
+            raise  # It is the disk's.
         raise ValueError(
             f"{path} must be a readable archive. Received a damaged or encrypted one, or another "
             f"kind of file ({error}). Download it again, or give another."
         ) from None
 
 
-def _checked(found, path):
-    files, folders, total, count = set(), set(), 0, 0
-    while True:
-        with _readable(path):
-            entry = next(found, None)
-        if entry is None:
-            return
-        raw_name, size, opened = entry
-        count, total = count + 1, total + size
-        if count > MOST_MEMBERS or total > LARGEST_TOTAL:
-            raise RefusedError(
-                f"{path} must hold at most {MOST_MEMBERS:,} members of {LARGEST_TOTAL:,} bytes "
-                "together. Received more. Unpack by hand what you need of it."
-            )
-        name = _safe_name(raw_name, path)
-        if opened is None:
-            continue
-        _note_name(name, files, folders, path)
-        yield Member(name, size), functools.partial(_copy, opened, size, f"{path}:{name}", path)
-
-
-def _safe_name(name, path):
-    parts = [part for part in name.split("/") if part not in ("", ".")]
-    leaves = name.startswith("/") or ".." in parts or re.match(r"[A-Za-z]:", name)
-    if leaves or "\\" in name or "\0" in name:
-        raise RefusedError(
-            f"{path} must hold members below its own folder. Received the name {name!r}. "
-            "Do not use this archive."
+def _check(info, path):
+    """Raises for a member that tarfile's data filter refuses or would change, and for links."""
+    if not hasattr(tarfile, "data_filter"):
+        raise ImportError(
+            "Archives must be read with Python 3.10.12, 3.11.4 or later, whose `tarfile` tells "
+            f"what would leave a folder. Received: {platform.python_version()}. Unpack {path} by "
+            "hand and give the directory."
         )
-    return "/".join(parts)
+    try:
+        kept = tarfile.data_filter(info, os.fspath(path))
+    except tarfile.FilterError as error:
+        raise _refused(path, str(error)) from None
+    if not (info.isreg() or info.isdir()):
+        raise _refused(path, f"{info.name!r}, a link or a device")
+    if kept.name != info.name:
+        raise _refused(path, f"the absolute path {info.name!r}")
 
 
-def _note_name(name, files, folders, path):
-    parts = name.split("/")
-    above = {"/".join(parts[:end]) for end in range(1, len(parts))}
-    if not name or name in files or name in folders or above & files:
-        raise RefusedError(
-            f"{path} must hold every member once. Received {name!r} twice. Do not use this archive."
-        )
-    files.add(name)
-    folders |= above
-
-
-def _copy(opened, size, name, path, write):
-    """Hands a member's bytes to `write`; no more of them are read than the archive says."""
-    done = 0
-    with _readable(path):
-        stream = opened()
-    with stream:
-        while True:
-            with _readable(path):
-                piece = stream.read(CHUNK)
-            if not piece:
-                break
-            done += len(piece)
-            if done > size:
-                raise RefusedError(
-                    f"{name} must have {size:,} bytes, as its header says. Received more. "
-                    "Do not use this archive."
-                )
-            write(piece)
-    if done != size:
-        raise ValueError(
-            f"{path} must be a readable archive. Received a damaged one: {name} has {done:,} of "
-            f"{size:,} bytes. Download it again."
-        )
-
-
-def _is_zip(path):
-    """Whether a file is a zip archive; one that merely ends with a zip archive is not."""
-    with open(path, "rb") as file:
-        return file.read(2) == b"PK" and zipfile.is_zipfile(path)
-
-
-def _zip_members(archive, path):
-    for info in archive.infolist():
-        kind = stat.S_IFMT(info.external_attr >> 16)
-        if kind not in (0, stat.S_IFREG, stat.S_IFDIR):
-            raise _no_file(info.orig_filename, path)
-        opened = None if info.is_dir() else functools.partial(archive.open, info)
-        yield info.orig_filename, info.file_size, opened
-
-
-def _no_file(name, path):
+def _refused(path, received):
     return RefusedError(
-        f"{path} must hold files and folders only. Received {name!r}, a link or a device. "
-        "Do not use this archive."
+        f"{path} must hold files and folders below its own folder, each once. Received: "
+        f"{received}. Do not use this archive."
     )
 
 
-@contextlib.contextmanager
-def _open_tar(path):
+def _entries(path):
+    """Yields a TarInfo and a function that opens its file, for each member, zip or tar."""
     with open(path, "rb") as file:
         start = file.read(6)
+        # One that merely ends with a zip archive is none.
+        if start.startswith(b"PK") and zipfile.is_zipfile(file):
+            yield from _zip_entries(path)
+            return
     opener = next((open_ for magic, open_ in OPENERS.items() if start.startswith(magic)), open)
-    with opener(path, "rb") as stream, tarfile.open(fileobj=_Bounded(stream), mode="r:") as archive:
-        yield archive
+    with opener(path, "rb") as stream:
+        yield from _tar_entries(_Bounded(stream))
 
 
-def _tar_members(archive, path):
-    for info in archive:
-        if info.size < 0 or info.issparse() or not (info.isreg() or info.isdir()):
-            raise _no_file(info.name, path)
-        opened = None if info.isdir() else functools.partial(archive.extractfile, info)
-        yield info.name, info.size, opened
-    # tarfile takes a broken header for the end.
-    if archive.fileobj.last.strip(b"\0") or not archive.fileobj.ended:
-        raise ValueError("it breaks off")
+def _zip_entries(path):
+    with zipfile.ZipFile(path) as archive:
+        for member in archive.infolist():
+            info = tarfile.TarInfo(member.orig_filename)
+            info.size = member.file_size
+            kind = ZIP_TYPES.get(stat.S_IFMT(member.external_attr >> 16), tarfile.CHRTYPE)
+            info.type = tarfile.DIRTYPE if member.is_dir() else kind
+            yield info, functools.partial(archive.open, member)
+
+
+def _tar_entries(stream):
+    with tarfile.open(fileobj=stream, mode="r:") as archive:
+        for info in archive:
+            if info.size < 0:
+                raise ValueError(f"a size of {info.size}")
+            yield info, functools.partial(archive.extractfile, info)
+        # tarfile takes a broken header for the end.
+        if stream.last.strip(b"\0") or not stream.ended:
+            raise ValueError("it breaks off")
 
 
 class _Bounded:

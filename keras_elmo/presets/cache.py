@@ -1,14 +1,13 @@
-"""Where downloaded models are kept, and how a file or folder gets there whole or not at all."""
+"""Where downloaded models are kept."""
 
 import contextlib
 import os
-import secrets
-import shutil
+from collections.abc import Iterator
 
 VARIABLE = "KERAS_ELMO_CACHE"
 
 
-def cache_directory():
+def cache_directory() -> str:
     """The folder of downloaded models: `$KERAS_ELMO_CACHE`, else the user's cache of the system."""
     chosen = os.environ.get(VARIABLE)
     if chosen:
@@ -18,42 +17,23 @@ def cache_directory():
     return os.fspath(pooch.os_cache("keras_elmo"))
 
 
-def model_folder(name):
+def model_folder(name: str) -> str:
     """The folder of a model in the cache; it need not exist."""
     return os.path.join(cache_directory(), name.replace("/", "--"))
 
 
-def make_folder(folder):
-    """Makes a folder of the cache.
+@contextlib.contextmanager
+def writing(path: str) -> Iterator[None]:
+    """Makes the folder of a path in the cache; what keeps the block from writing is told.
 
     Raises:
-        OSError: it cannot be made; the message tells of `KERAS_ELMO_CACHE`.
+        OSError: the message names `path` and `KERAS_ELMO_CACHE`.
     """
     try:
-        os.makedirs(folder, exist_ok=True)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        yield
     except OSError as error:
-        raise cannot_write(folder, error) from None
-
-
-def cannot_write(path, error):
-    """The OSError for a path of the cache that could not be written."""
-    return OSError(
-        f"{path} could not be written ({error.strerror or error}). Nothing was left there. Free "
-        f"space, or set {VARIABLE} to a folder that you may write to."
-    )
-
-
-@contextlib.contextmanager
-def temporary_beside(path):
-    """Yields a name beside `path` that nobody else uses; what is there afterwards is removed."""
-    folder, name = os.path.split(os.path.abspath(path))
-    unique = f"{os.getpid()}-{secrets.token_hex(4)}"
-    temporary = os.path.join(folder, f".{name}.{unique}.part")
-    try:
-        yield temporary
-    finally:
-        if os.path.isdir(temporary):
-            shutil.rmtree(temporary, ignore_errors=True)
-        else:
-            with contextlib.suppress(FileNotFoundError):
-                os.remove(temporary)
+        raise OSError(
+            f"{path} could not be written ({error.strerror or error}). Nothing was left there. "
+            f"Free space, or set {VARIABLE} to a folder that you may write to."
+        ) from None

@@ -1,7 +1,6 @@
 """Downloads of published files into the cache: whole or not at all, and the same every time."""
 
 import contextlib
-import hashlib
 import json
 import os
 import shutil
@@ -11,15 +10,10 @@ from urllib.parse import urlsplit
 
 from tqdm import tqdm
 
-from keras_elmo.presets.archives import RefusedError, open_archive
-from keras_elmo.presets.cache import (
-    VARIABLE,
-    cannot_write,
-    make_folder,
-    model_folder,
-    temporary_beside,
-)
-from keras_elmo.presets.registry import check_files, get_model
+from keras_elmo.basics.files import sha256_of, whole_file
+from keras_elmo.presets.archives import RefusedError, members_of
+from keras_elmo.presets.cache import VARIABLE, model_folder, writing
+from keras_elmo.presets.registry import PublishedModel, RemoteFile, check_files, get_model
 
 CONNECT_SECONDS = 10
 READ_SECONDS = 30
@@ -39,20 +33,21 @@ class _Bar(tqdm):
         return True
 
 
-class _OtherSumError(Exception):
-    """An address gave a file of another sha256; the arguments are that expected and that found."""
-
-
-def fetch(name, mirror=None, progress=True, check=False):
-    """Give the local files of a published model; those that are not in the cache are downloaded.
+def fetch(
+    name: str,
+    mirror: str | os.PathLike | None = None,
+    progress: bool = True,
+    check: bool = False,
+) -> dict[str, str]:
+    """Gives the local files of a published model; those that are not in the cache are downloaded.
 
     Args:
-        name: str, of a model of the registry that has files to download.
+        name: of a model of the registry that has files to download.
         mirror: http, https or file address, or a local directory, that holds the files under
             their own names and is tried first; None: only the addresses of the registry.
-        progress: bool, whether to show a bar on stderr where that is a terminal or a notebook.
-        check: bool, whether a file that is in the cache is compared with its known sum, and
-            downloaded again where it differs.
+        progress: whether to show a bar on stderr where that is a terminal or a notebook.
+        check: whether a file that is in the cache is compared with its known sum, and downloaded
+            again where it differs.
 
     Returns:
         dict of role, `"options"`, `"weights"` or `"archive"`, to path.
@@ -65,72 +60,73 @@ def fetch(name, mirror=None, progress=True, check=False):
     """
     model = get_model(name)
     check_files(model)
-    folder = model_folder(name)
+    paths = _paths(model)
     try:
-        return {
-            file.role: fetch_file(file, folder, mirror, progress, check) for file in model.files
-        }
+        for file in model.files:
+            fetch_file(file, os.path.dirname(paths[file.role]), mirror, progress, check)
     except ConnectionError as error:
-        raise ConnectionError(f"{error} {_all_files(model, folder)}") from None
+        missing = [path for path in paths.values() if not os.path.isfile(path)]
+        names = ", ".join(map(os.path.basename, missing))
+        raise ConnectionError(f"{error} {name} lacks in {model_folder(name)}: {names}.") from None
+    return paths
 
 
-def cached_files(model):
-    """The paths of a PublishedModel's files, as `fetch` gives them; None where one is missing."""
-    folder = model_folder(model.name)
-    paths = {file.role: os.path.join(folder, file.name) for file in model.files}
+def cached_files(model: PublishedModel) -> dict[str, str] | None:
+    """The paths of a model's files, as `fetch` gives them; None where one is missing."""
+    paths = _paths(model)
     return paths if paths and all(map(os.path.isfile, paths.values())) else None
 
 
-def _all_files(model, folder):
-    missing = [file for file in model.files if not os.path.isfile(os.path.join(folder, file.name))]
-    return f"{model.name} lacks in {folder}: {', '.join(file.name for file in missing)}."
+def _paths(model):
+    folder = model_folder(model.name)
+    return {file.role: os.path.join(folder, file.name) for file in model.files}
 
 
-def fetch_file(file, folder, mirror=None, progress=True, check=False):
-    """Give the local path of a RemoteFile in `folder`; arguments and errors as for `fetch`."""
-    urls = (file.url, *file.mirrors)
+def fetch_file(
+    file: RemoteFile,
+    folder: str,
+    mirror: str | os.PathLike | None = None,
+    progress: bool = True,
+    check: bool = False,
+) -> str:
+    """Gives the path of a file in `folder`, after downloading it where it is not there.
+
+    The sum of the first download is kept in the path + `.sha256`, and a later one must equal it.
+    Arguments and errors are those of `fetch`.
+    """
+    path = os.path.join(folder, file.name)
+    if os.path.isfile(path) and not (check and _has_another_sum(path, file)):
+        return path
+    urls, reasons = (file.url, *file.mirrors), []
     if mirror is not None:
         urls = (_in_mirror(os.fspath(mirror), file.name), *urls)
-    path = os.path.join(folder, file.name)
-    return fetch_url(urls, path, file.role, file.sha256, progress, check)
-
-
-def fetch_url(urls, path, role, sha256=None, progress=True, check=False):
-    """Give `path`, after downloading it where it is not there.
-
-    The sum of the first download is kept in `path` + `.sha256`, and a later one must equal it.
-
-    Args:
-        urls: tuple of addresses (http, https, file) or local paths of one file; the first that
-            gives it is taken.
-        path: where it is to lie.
-        role: what it must be: `"options"`, `"weights"` or `"archive"`.
-        sha256: hex digest that it must have, or None.
-        progress: as for `fetch`.
-        check: as for `fetch`.
-
-    Returns:
-        `path`.
-
-    Raises:
-        as `fetch`.
-    """
-    if os.path.isfile(path) and not (check and _has_another_sum(path, sha256)):
-        return path
-    make_folder(os.path.dirname(path))
-    reasons = []
     for url in urls:
         try:
-            _fetch_twice(url, path, role, sha256, progress)
+            _fetch(url, path, file, progress)
             return path
         except _UnreachableError as error:
             reasons.append(f"{url} ({error})")
-    raise ConnectionError(_by_hand(path, role, reasons))
+    raise ConnectionError(_by_hand(path, file.role, reasons))
 
 
-def _has_another_sum(path, sha256):
-    known = sha256 or recorded_sum(path)
+def recorded_sum(path: str) -> str | None:
+    """The sha256 that the first download to `path` had, or None."""
+    try:
+        with open(path + RECORD, encoding="ascii", errors="replace") as file:
+            return next(iter(file.read(1000).split()), None)
+    except FileNotFoundError:
+        return None
+
+
+def _has_another_sum(path, file):
+    known = file.sha256 or recorded_sum(path)
     return known is not None and sha256_of(path) != known
+
+
+def _in_mirror(mirror, name):
+    if urlsplit(mirror).scheme in ("http", "https", "file"):
+        return f"{mirror.rstrip('/')}/{name}"
+    return os.path.join(os.path.expanduser(mirror), name)
 
 
 def _by_hand(path, role, reasons):
@@ -145,40 +141,25 @@ def _by_hand(path, role, reasons):
     )
 
 
-def _in_mirror(mirror, name):
-    if urlsplit(mirror).scheme in ("http", "https", "file"):
-        return f"{mirror.rstrip('/')}/{name}"
-    return os.path.join(os.path.expanduser(mirror), name)
-
-
-def _fetch_twice(url, path, role, sha256, progress):
+def _fetch(url, path, file, progress):
     """Fetches `url` to `path`; once more where the sum is another than it must be."""
-    for retry in (False, True):
-        try:
-            return _fetch_once(url, path, role, sha256, progress)
-        except _OtherSumError as error:
-            expected, found = error.args
-            if retry:
-                raise ValueError(
-                    f"{url} must give a file with the sha256 {expected}. Received twice: {found}. "
-                    "Nothing was kept. Give another `--mirror`; or, if you know that another file "
-                    f"was published since the first download, delete {path}{RECORD}."
-                ) from None
-
-
-def _fetch_once(url, path, role, sha256, progress):
-    with temporary_beside(path) as temporary:
-        try:
-            _transfer(url, temporary, os.path.basename(path), progress)
-            found = sha256_of(temporary)
-            expected = sha256 or recorded_sum(path)
-            if expected not in (None, found):
-                raise _OtherSumError(expected, found)
-            _check_role(temporary, role)
-            _record(path, found)
-            os.replace(temporary, path)
-        except OSError as error:
-            raise cannot_write(path, error) from None
+    with writing(path), whole_file(path) as scratch:
+        for _ in range(2):
+            _transfer(url, os.fspath(scratch), file.name, progress)
+            found = sha256_of(scratch)
+            expected = file.sha256 or recorded_sum(path)
+            if expected in (None, found):
+                break
+        else:
+            raise ValueError(
+                f"{url} must give a file with the sha256 {expected}. Received twice: {found}. "
+                "Nothing was kept. Give another `--mirror`; or, if you know that another file "
+                f"was published since the first download, delete {path}{RECORD}."
+            )
+        _check_role(os.fspath(scratch), file.role)
+        if not os.path.exists(path + RECORD):
+            with whole_file(path + RECORD) as record:  # in the form of `sha256sum`
+                record.write_text(f"{found}  {file.name}\n", "utf-8")
 
 
 def _transfer(url, path, name, progress):
@@ -194,15 +175,17 @@ def _copy(source, path):
         file = open(source, "rb")
     except OSError as error:
         raise _UnreachableError(error.strerror or error) from None
-    with file, open(path, "xb") as target:
+    with file, open(path, "wb") as target:
         shutil.copyfileobj(file, target, CHUNK)
 
 
 def _download(url, path, name, progress):
+    """By pooch's downloader: `pooch.retrieve` knows no mirrors and makes files that are private."""
     import pooch
     import requests
 
-    bar = _Bar(desc=name, unit="B", unit_scale=True, disable=not _shows(progress))
+    is_seen = (sys.stderr is not None and sys.stderr.isatty()) or "ipykernel" in sys.modules
+    bar = _Bar(desc=name, unit="B", unit_scale=True, disable=not (progress and is_seen))
     downloader = pooch.HTTPDownloader(
         progressbar=bar,
         chunk_size=CHUNK,
@@ -217,11 +200,6 @@ def _download(url, path, name, progress):
         size, announced = os.path.getsize(path), bar.total or 0
     if size < announced:
         raise _UnreachableError(f"cut off after {size:,} of {announced:,} bytes")
-
-
-def _shows(progress):
-    terminal = sys.stderr is not None and sys.stderr.isatty()
-    return progress and (terminal or "ipykernel" in sys.modules)
 
 
 def _reason(error):
@@ -243,14 +221,14 @@ def _reason(error):
 
 def _check_role(path, role):
     """Raises an _UnreachableError where a file is not readable as what it is."""
+    check, name = _ROLES[role]
     try:
-        _CHECKS[role](path)
-    except (ValueError, OSError, RuntimeError) as error:
+        check(path)
+    except RefusedError as error:
+        raise _UnreachableError(str(error).replace(path, "the archive")) from None
+    except (ValueError, OSError, RuntimeError):
         with open(path, "rb") as file:
-            start = file.read(24)
-        if isinstance(error, RefusedError):
-            raise _UnreachableError(str(error).replace(path, "the archive")) from None
-        raise _UnreachableError(f"received no {_NAMES[role]}, but {start!r}...") from None
+            raise _UnreachableError(f"received no {name}, but {file.read(24)!r}...") from None
 
 
 def _read_options(path):
@@ -268,43 +246,13 @@ def _read_weights(path):
 
 
 def _read_archive(path):
-    """Reads all members, whose bytes go nowhere."""
-    with open_archive(path) as members:
-        for _, copy in members:
-            copy(len)
+    with open(os.devnull, "wb") as nowhere:
+        for member in members_of(path):
+            member.copy_to(nowhere)
 
 
-_CHECKS = {"options": _read_options, "weights": _read_weights, "archive": _read_archive}
-_NAMES = {
-    "options": "JSON object of options",
-    "weights": "whole HDF5 file",
-    "archive": "whole zip or tar archive",
+_ROLES = {
+    "options": (_read_options, "JSON object of options"),
+    "weights": (_read_weights, "whole HDF5 file"),
+    "archive": (_read_archive, "whole zip or tar archive"),
 }
-
-
-def sha256_of(path):
-    """The hex digest of a file's sha256."""
-    digest = hashlib.sha256()
-    with open(path, "rb") as file:
-        while piece := file.read(CHUNK):
-            digest.update(piece)
-    return digest.hexdigest()
-
-
-def recorded_sum(path):
-    """The sha256 that the first download to `path` had, or None."""
-    try:
-        with open(path + RECORD, encoding="ascii", errors="replace") as file:
-            return (file.read(1000).split() or [None])[0]
-    except FileNotFoundError:
-        return None
-
-
-def _record(path, sha256):
-    """Writes the sum of a first download beside `path`, in the form of `sha256sum`."""
-    if os.path.exists(path + RECORD):
-        return
-    with temporary_beside(path + RECORD) as temporary:
-        with open(temporary, "x", encoding="ascii", errors="replace") as file:
-            file.write(f"{sha256}  {os.path.basename(path)}\n")
-        os.replace(temporary, path + RECORD)

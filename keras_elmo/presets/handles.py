@@ -13,7 +13,6 @@ KAGGLE_PATH = re.compile(
     r"/(?:versions/)?(\d+)",
     re.IGNORECASE,
 )
-KAGGLE_API = f"https://www.{KAGGLE}/api/v1/models"
 
 
 class Handle(NamedTuple):
@@ -22,7 +21,7 @@ class Handle(NamedTuple):
     Attributes:
         key: one for all names of the same module.
         file: its archive.
-        addresses: under which tensorflow_hub may have cached it.
+        addresses: by which tensorflow_hub knows it, the one to ask first.
     """
 
     key: str
@@ -30,28 +29,21 @@ class Handle(NamedTuple):
     addresses: tuple[str, ...]
 
 
-def is_at_a_hub(place: str) -> bool:
-    """Whether a string is an address at one of the two hosts, of a module or not."""
-    return _host_and_path(place)[0] is not None
-
-
 def handle_of(place: str) -> Handle | None:
     """The Handle of an address, a Kaggle handle or a name of the registry; None for others."""
     name = _name_of(place)
     for model in published_models():
-        if model.kind == "tf_hub" and (place == model.name or name in map(_name_of, model.handles)):
-            known = [address for handle in model.handles for address in _addresses(handle)]
-            return Handle(model.name, model.files[0], (place, *known))
+        names = [_name_of(handle) for handle in model.handles]
+        if model.kind == "tf_hub" and (place == model.name or name in names):
+            return Handle(model.name, model.files[0], (*map(_address, names), place))
     if name is None:
         return None
-    host, path = name
-    *_, last, version = ("", *path.split("/"))
-    if host == KAGGLE:
-        url = f"{KAGGLE_API}/{_api_case(path)}/download"
-    else:
-        url = f"https://{TFHUB}/{path}?tf-hub-format=compressed"
-    file = RemoteFile("archive", f"{last}_{version}.tar.gz", url)
-    return Handle(f"{host}/{path}", file, (place, *_addresses(place)))
+    return Handle("/".join(name), _archive(*name), (_address(name), place))
+
+
+def is_at_a_hub(place: str) -> bool:
+    """Whether a string is an address at one of the two hosts, of a module or not."""
+    return _host_and_path(place)[0] is not None
 
 
 def _name_of(place):
@@ -81,21 +73,19 @@ def _host_and_path(place):
     return host, url.path.strip("/")
 
 
-def _api_case(path):
-    return re.sub("/tensorflow", "/tensorFlow", path, count=1)
-
-
-def _addresses(handle):
-    """Yields the addresses under which tensorflow_hub may have stored a module."""
-    host, path = _name_of(handle)
+def _address(name):
+    """The address of a module, as the two hosts write it."""
+    host, path = name
     if host == TFHUB:
-        yield f"https://{TFHUB}/{path}"
-        return
-    owner, model, framework, variation, version = path.split("/")
-    for case in (framework.replace("tensorf", "TensorF"), framework.replace("tensorf", "tensorF")):
-        for start in (f"https://www.{KAGGLE}/models", f"https://{KAGGLE}/models"):
-            yield f"{start}/{owner}/{model}/{case}/{variation}/{version}"
-            yield (
-                f"{start}/{owner}/{model}/frameworks/{case}/variations/{variation}"
-                f"/versions/{version}"
-            )
+        return f"https://{TFHUB}/{path}"
+    return f"https://www.{KAGGLE}/models/{path.replace('/tensorflow', '/TensorFlow', 1)}"
+
+
+def _archive(host, path):
+    """The RemoteFile of a module that the registry lacks."""
+    last, version = path.split("/")[-2:]
+    url = f"https://{TFHUB}/{path}?tf-hub-format=compressed"
+    if host == KAGGLE:
+        path = path.replace("/tensorflow", "/tensorFlow", 1)
+        url = f"https://www.{KAGGLE}/api/v1/models/{path}/download"
+    return RemoteFile("archive", f"{last}_{version}.tar.gz", url)

@@ -7,12 +7,12 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from keras_elmo.presets.archives import is_archive, open_archive
+from keras_elmo.presets.archives import is_archive, members_of
 from keras_elmo.presets.handles import Handle, handle_of, is_at_a_hub
 from keras_elmo.presets.registry import PublishedModel, find_model, preset_directory
 
-if TYPE_CHECKING:  # Python 3.10 has it in importlib.abc
-    from importlib.resources.abc import Traversable
+if TYPE_CHECKING:  # Python 3.14 has it elsewhere
+    from importlib.abc import Traversable
 
 SAVED_MODEL = "saved_model.pb"
 
@@ -119,15 +119,14 @@ def holds_module(archive: str) -> bool:
     """Whether an archive is that of a TF-Hub module; it is read no further than needed to tell.
 
     Raises:
-        ValueError: as for `open_archive`.
+        ValueError: as for `members_of`.
     """
-    with open_archive(archive) as members:
-        for member, _ in members:
-            *folders, name = member.name.split("/")
-            if name == SAVED_MODEL and len(folders) < 2:
-                return True
-            if is_weights(name):
-                return False
+    for member in members_of(archive):
+        *folders, name = member.name.split("/")
+        if name == SAVED_MODEL and len(folders) < 2:
+            return True
+        if is_weights(name):
+            return False
     return False
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from importlib import resources
 from typing import NamedTuple
 
-from keras_elmo.presets.archives import open_archive
+from keras_elmo.presets.archives import members_of
 from keras_elmo.presets.download import fetch
 from keras_elmo.presets.locate import Kind, is_options, is_weights, locate
 from keras_elmo.presets.registry import MANY_LANGS, PRESETS, advice, preset_directory
@@ -26,7 +26,7 @@ class ModelFiles(NamedTuple):
     """The open files of a model.
 
     Attributes:
-        options: bytes of the options file.
+        options: content of the options file.
         options_name: its name, for messages.
         weights: path or binary file object of the weights.
         weights_name: its name, for messages.
@@ -34,7 +34,7 @@ class ModelFiles(NamedTuple):
 
     options: bytes
     options_name: str
-    weights: object
+    weights: str | io.BytesIO
     weights_name: str
 
 
@@ -170,28 +170,25 @@ def _open_archive(place):
 def _read_archive(place):
     """The names in an archive, and a BytesIO of its first options and of its first weights."""
     names, contents = [], {}
-    with open_archive(place) as members:
-        for member, copy in members:
-            if member.name.startswith("__MACOSX/"):
-                continue
-            names.append(member.name)
-            for is_wanted, largest in (
-                (is_options, LARGEST_OPTIONS),
-                (is_weights, LARGEST_WEIGHTS),
-            ):
-                if is_wanted(member.name) and not any(map(is_wanted, contents)):
-                    contents[member.name] = _read_member(member, copy, largest, place)
+    wanted = ((is_options, LARGEST_OPTIONS), (is_weights, LARGEST_WEIGHTS))
+    for member in members_of(place):
+        if member.name.startswith("__MACOSX/"):
+            continue
+        names.append(member.name)
+        for is_wanted, largest in wanted:
+            if is_wanted(member.name) and not any(map(is_wanted, contents)):
+                contents[member.name] = _read_member(member, largest, place)
     return names, contents
 
 
-def _read_member(member, copy, largest, place):
+def _read_member(member, largest, place):
     if member.size > largest:
         raise ValueError(
             f"{place}: {member.name} must be at most {largest:,} bytes. Received: "
             f"{member.size:,}. Unpack the archive and give the directory."
         )
     content = io.BytesIO()
-    copy(content.write)
+    member.copy_to(content)
     content.seek(0)
     return content
 

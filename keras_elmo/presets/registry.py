@@ -8,8 +8,8 @@ import re
 from importlib import resources
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:  # Python 3.10 has it in importlib.abc
-    from importlib.resources.abc import Traversable
+if TYPE_CHECKING:  # Python 3.14 has it elsewhere
+    from importlib.abc import Traversable
 
 KINDS = ("bilm", "tf_hub")
 ROLES = ("options", "weights", "archive")
@@ -30,7 +30,7 @@ class RemoteFile:
         role: one of `ROLES`.
         name: its name in the cache and in a mirror.
         url: its address.
-        mirrors: tuple of further addresses of the same file.
+        mirrors: further addresses of the same file.
         sha256: lower-case hex digest, or None where nobody has published one.
     """
 
@@ -50,18 +50,17 @@ class PublishedModel:
         kind: `"bilm"`, options and weights in the layout of bilm-tf, or `"tf_hub"`, a module.
         language: English name of the language.
         corpus: the text that it was trained on.
-        lstm_dim: int, size of an LSTM's cell.
-        projection_dim: int, size of a direction's output.
-        n_highway: int, highway layers.
-        parameters: int, about how many numbers it has.
-        files: tuple of RemoteFile: options and weights, or one archive, or none.
-        handles: tuple of other names of a TF-Hub module: its tfhub.dev address, its Kaggle handle.
+        lstm_dim: size of an LSTM's cell.
+        projection_dim: size of a direction's output.
+        n_highway: highway layers.
+        parameters: about how many numbers it has.
+        files: options and weights, or one archive, or none.
+        handles: other names of a TF-Hub module: its tfhub.dev address, its Kaggle handle.
         licence: of the weights, `"as stated: ..."` or `"not stated"`.
         citation: whom to cite.
         page: where it is described.
-        verified: bool, whether the addresses, or the pattern that they follow, were seen on a
-            public page.
-        shipped: bool, whether the package contains it.
+        verified: whether the addresses, or their pattern, were seen on a public page.
+        shipped: whether the package contains it.
         note: what else its user should know, or an empty string.
     """
 
@@ -83,8 +82,8 @@ class PublishedModel:
     note: str
 
 
-def published_models():
-    """All models of the registry: tuple of PublishedModel, in the order of the table."""
+def published_models() -> tuple[PublishedModel, ...]:
+    """All models of the registry, in the order of the table."""
     return _table()
 
 
@@ -109,12 +108,12 @@ def preset_directory(name: str) -> "Traversable":
     return resources.files("keras_elmo.presets").joinpath(name)
 
 
-def find_model(name):
+def find_model(name: str) -> PublishedModel | None:
     """The model of a name, or None where the registry has none."""
     return next((model for model in published_models() if model.name == name), None)
 
 
-def get_model(name):
+def get_model(name: str) -> PublishedModel:
     """The model of a name.
 
     Raises:
@@ -126,12 +125,12 @@ def get_model(name):
     return model
 
 
-def unknown(name):
+def unknown(name: str) -> str:
     """What to tell of a name that the registry lacks: the name, those like it, where all are."""
     return f"{name!r}. {advice(name)}"
 
 
-def advice(name):
+def advice(name: str) -> str:
     """`unknown` without the name itself."""
     number = re.fullmatch(r"nlpl-(\d+)", str(name))
     if number and int(number[1]) in _MANY_LANGS_IDS:
@@ -142,7 +141,7 @@ def advice(name):
     return f"{guess}{COMMAND}."
 
 
-def check_files(model):
+def check_files(model: PublishedModel) -> None:
     """Raises a ValueError that tells what to do by hand for a model without addresses."""
     if model.files:
         return

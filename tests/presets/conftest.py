@@ -1,15 +1,18 @@
 """A cache of its own for each test, and a server on this machine."""
 
+import sys
+
 import pytest
 from loopback import serving
 
 
 @pytest.fixture(autouse=True)
 def cache(tmp_path, monkeypatch):
-    """The folder of downloaded models; no other cache is looked into."""
+    """The folder of downloaded models; no other cache is looked into, no tensorflow_hub is here."""
     monkeypatch.setenv("KERAS_ELMO_CACHE", str(tmp_path / "cache"))
     monkeypatch.setenv("TFHUB_CACHE_DIR", str(tmp_path / "tfhub"))
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    monkeypatch.setitem(sys.modules, "tensorflow_hub", None)
     return tmp_path / "cache"
 
 

@@ -8,44 +8,43 @@ import zipfile
 
 import pytest
 
+from keras_elmo.basics.files import whole_directory
 from keras_elmo.presets import archives
-from keras_elmo.presets.archives import is_archive, open_archive, unpack
+from keras_elmo.presets.archives import is_archive, members_of, unpack
 
 FILES = {"saved_model.pb": b"graph", "variables/variables.index": b"\0" * 5000}
 FORMS = ["zip", "tar", "tar.gz", "tar.bz2", "tar.xz"]
 
 
-def make_zip(path, files, method=zipfile.ZIP_DEFLATED):
-    with zipfile.ZipFile(path, "w", method) as archive:
-        for name, content in files.items():
-            archive.writestr(name, content)
-    return path
-
-
-def make_tar(path, files, mode="w"):
-    with tarfile.open(path, mode) as archive:
-        for name, content in files.items():
-            info = tarfile.TarInfo(name)
+def make(path, files, form):
+    """An archive of pairs or a dict of name, or info, and content."""
+    pairs = files.items() if isinstance(files, dict) else files
+    if form == "zip":
+        with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+            for name, content in pairs:
+                archive.writestr(name, content)
+        return path
+    with tarfile.open(path, f"w:{form[4:]}") as archive:
+        for name, content in pairs:
+            info = tarfile.TarInfo(name) if isinstance(name, str) else name
             info.size = len(content)
             archive.addfile(info, io.BytesIO(content))
     return path
 
 
-def make(path, files, form):
-    if form == "zip":
-        return make_zip(path, files)
-    return make_tar(path, files, f"w:{form[4:]}")
-
-
 def read(path):
     found = {}
-    with open_archive(path) as members:
-        for member, copy in members:
-            buffer = io.BytesIO()
-            copy(buffer.write)
-            found[member.name] = buffer.getvalue()
-            assert member.size == len(found[member.name])
+    for member in members_of(path):
+        buffer = io.BytesIO()
+        member.copy_to(buffer)
+        found[member.name] = buffer.getvalue()
+        assert member.size == len(found[member.name])
     return found
+
+
+def unpack_whole(path, folder):
+    with whole_directory(folder) as scratch:
+        unpack(path, scratch)
 
 
 def tree(folder):
@@ -61,9 +60,18 @@ def test_read_and_unpacked_as_packed(form, tmp_path):
     path = make(tmp_path / "archive", FILES, form)
     assert is_archive(path)
     assert read(path) == FILES
-    assert unpack(path, tmp_path / "out") == str(tmp_path / "out")
+    unpack_whole(path, tmp_path / "out")
     assert tree(tmp_path / "out") == FILES
     assert sorted(os.listdir(tmp_path)) == ["archive", "out"]
+
+
+@pytest.mark.parametrize("form", ["zip", "tar"])
+def test_modes_follow_the_umask_not_the_archive(form, tmp_path):
+    info = tarfile.TarInfo("private") if form == "tar" else zipfile.ZipInfo("private")
+    setattr(info, *(("mode", 0o600) if form == "tar" else ("external_attr", 0o100600 << 16)))
+    unpack_whole(make(tmp_path / "archive", [(info, b"content")], form), tmp_path / "out")
+    (tmp_path / "usual").touch()
+    assert (tmp_path / "out" / "private").stat().st_mode == (tmp_path / "usual").stat().st_mode
 
 
 @pytest.mark.parametrize("form", ["tar", "tar.gz"])
@@ -73,97 +81,55 @@ def test_as_tar_packs_a_folder(form, tmp_path):
         (tmp_path / "model" / name).write_bytes(content)
     with tarfile.open(tmp_path / "archive", f"w:{form[4:]}") as archive:
         archive.add(tmp_path / "model", arcname=".")
-    unpack(tmp_path / "archive", tmp_path / "out")
-    assert tree(tmp_path / "out") == FILES
-
-
-def test_a_module_of_a_hub(shared, tmp_path):
-    with tarfile.open(tmp_path / "archive", "w:gz") as archive:
-        archive.add(shared / "fixtures" / "tf1_hub" / "tiny", arcname="tiny")
-    unpack(tmp_path / "archive", tmp_path / "out")
-    assert tree(tmp_path / "out" / "tiny") == tree(shared / "fixtures" / "tf1_hub" / "tiny")
-
-
-LEAVING = [
-    "../evil",
-    "a/../../evil",
-    "/evil",
-    "..",
-    "C:/evil",
-    "c:evil",
-    "a\\evil",
-    "..\\evil",
-    "\\\\host\\share",
-]
+    assert read(tmp_path / "archive") == FILES
 
 
 def assert_refused(path, message, tmp_path):
     before = sorted(os.listdir(tmp_path))
     with pytest.raises(ValueError, match=message) as caught:
-        unpack(path, tmp_path / "out")
+        unpack_whole(path, tmp_path / "out")
     assert str(path) in str(caught.value)
     assert sorted(os.listdir(tmp_path)) == before
 
 
-@pytest.mark.parametrize("form", ["zip", "tar", "tar.gz"])
-@pytest.mark.parametrize("name", LEAVING)
+@pytest.mark.parametrize("form", ["zip", "tar.gz"])
+@pytest.mark.parametrize("name", ["../evil", "a/../../evil", "/evil", ".."])
 def test_members_may_not_leave_the_folder(name, form, tmp_path):
     folder = tmp_path / "folder"
     folder.mkdir()
     path = make(folder / "archive", {"fine": b"1", name: b"2"}, form)
-    assert_refused(path, "below its own folder", folder)
+    assert_refused(path, f"below its own folder, each once.*{name}'", folder)
     assert os.listdir(tmp_path) == ["folder"]
 
 
-TWICE = [("a", "a"), ("a", "./a"), ("a", "a/b"), ("a/b", "a")]
-
-
-@pytest.mark.parametrize("names", [*TWICE, ("a", "a//")])
-def test_members_of_a_tar_come_once(names, tmp_path):
-    with tarfile.open(tmp_path / "archive", "w") as archive:
-        for name in names:
-            archive.addfile(tarfile.TarInfo(name))
-    assert_refused(tmp_path / "archive", "once", tmp_path)
-
-
 @pytest.mark.filterwarnings("ignore:Duplicate name")
-@pytest.mark.parametrize("names", TWICE)
-def test_members_of_a_zip_come_once(names, tmp_path):
-    with zipfile.ZipFile(tmp_path / "archive", "w") as archive:
-        for name in names:
-            archive.writestr(name, b"content")
-    assert_refused(tmp_path / "archive", "once", tmp_path)
+@pytest.mark.parametrize("form", ["zip", "tar"])
+@pytest.mark.parametrize("names", [("a", "a"), ("a", "./a")])
+def test_members_come_once(names, form, tmp_path):
+    path = make(tmp_path / "archive", [(name, b"content") for name in names], form)
+    assert_refused(path, "each once. Received: 'a' twice", tmp_path)
 
 
-KINDS = [
-    tarfile.SYMTYPE,
-    tarfile.LNKTYPE,
-    tarfile.CHRTYPE,
-    tarfile.BLKTYPE,
-    tarfile.FIFOTYPE,
-    tarfile.GNUTYPE_SPARSE,
-]
+@pytest.mark.parametrize(
+    "kind", [tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.CHRTYPE, tarfile.BLKTYPE, tarfile.FIFOTYPE]
+)
+@pytest.mark.parametrize("target", ["/etc", "inside"])
+def test_links_and_devices_in_a_tar(target, kind, tmp_path):
+    info = tarfile.TarInfo("variables")
+    info.type, info.linkname = kind, target
+    path = make(tmp_path / "archive", [(info, b""), ("variables/passwd", b"")], "tar")
+    assert_refused(path, "'variables'", tmp_path)
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_links_and_devices_in_a_tar(kind, tmp_path):
-    with tarfile.open(tmp_path / "archive", "w") as archive:
-        info = tarfile.TarInfo("variables")
-        info.type, info.linkname = kind, "/etc"
-        archive.addfile(info)
-        archive.addfile(tarfile.TarInfo("variables/passwd"))
-    assert_refused(tmp_path / "archive", "'variables', a link or a device", tmp_path)
-
-
-@pytest.mark.parametrize("kind", [stat.S_IFLNK, stat.S_IFIFO, stat.S_IFCHR])
+@pytest.mark.parametrize("kind", [stat.S_IFLNK, stat.S_IFIFO])
 def test_links_and_devices_in_a_zip(kind, tmp_path):
     info = zipfile.ZipInfo("variables")
     info.external_attr = (kind | 0o777) << 16
-    make_zip(tmp_path / "archive", {info: b"/etc"})
-    assert_refused(tmp_path / "archive", "'variables', a link or a device", tmp_path)
+    make(tmp_path / "archive", [(info, b"/etc")], "zip")
+    assert_refused(tmp_path / "archive", "'variables' is a special file", tmp_path)
 
 
-@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("form", ["zip", "tar.gz"])
 def test_number_of_members_is_bounded(form, tmp_path, monkeypatch):
     monkeypatch.setattr(archives, "MOST_MEMBERS", 3)
     names = ["a", "b", "c", "d"]
@@ -173,7 +139,7 @@ def test_number_of_members_is_bounded(form, tmp_path, monkeypatch):
     assert_refused(tmp_path / "archive", "at most 3 members", tmp_path)
 
 
-@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("form", ["zip", "tar.gz"])
 def test_total_size_is_bounded(form, tmp_path, monkeypatch):
     monkeypatch.setattr(archives, "LARGEST_TOTAL", 100_000)
     make(tmp_path / "archive", {"a": bytes(60_000), "b": bytes(40_000)}, form)
@@ -184,25 +150,17 @@ def test_total_size_is_bounded(form, tmp_path, monkeypatch):
 
 def test_a_bomb_is_refused_by_its_header_before_it_is_read(tmp_path, monkeypatch):
     monkeypatch.setattr(archives, "LARGEST_TOTAL", 1 << 20)
-    make_zip(tmp_path / "archive", {"a": bytes(50 << 20)})
+    make(tmp_path / "archive", {"a": bytes(50 << 20)}, "zip")
     assert os.path.getsize(tmp_path / "archive") < 100_000
     monkeypatch.setattr(zipfile.ZipFile, "open", lambda *_: pytest.fail("was read"))
     assert_refused(tmp_path / "archive", "Received more", tmp_path)
 
 
 def test_a_bomb_whose_header_lies(tmp_path):
-    path = make_zip(tmp_path / "archive", {"a": bytes(1 << 20)})
+    path = make(tmp_path / "archive", {"a": bytes(1 << 20)}, "zip")
     content = path.read_bytes()
     path.write_bytes(content.replace((1 << 20).to_bytes(4, "little"), (10).to_bytes(4, "little")))
     assert_refused(path, "damaged", tmp_path)
-
-
-def test_more_bytes_than_the_header_says():
-    stream = io.BytesIO(bytes(20))
-    written = []
-    with pytest.raises(ValueError, match="must have 10 bytes.*Received more"):
-        archives._copy(lambda: stream, 10, "archive:a", "archive", written.append)
-    assert written == []
 
 
 def header_of(name, size, kind):
@@ -220,9 +178,7 @@ NEGATIVE = b"\xff" * 10 + b"\xfc\x00"
 
 
 @pytest.mark.parametrize("size", [HUGE, NEGATIVE])
-@pytest.mark.parametrize(
-    "kind", [tarfile.XHDTYPE, tarfile.XGLTYPE, tarfile.GNUTYPE_LONGNAME, tarfile.REGTYPE]
-)
+@pytest.mark.parametrize("kind", [tarfile.XHDTYPE, tarfile.GNUTYPE_LONGNAME, tarfile.REGTYPE])
 def test_forged_sizes_are_no_allocation_and_no_endless_loop(kind, size, tmp_path):
     content = header_of("a", b"00000000000\0", tarfile.REGTYPE) + header_of("b", size, kind)
     (tmp_path / "archive").write_bytes(content + bytes(4096))
@@ -230,7 +186,7 @@ def test_forged_sizes_are_no_allocation_and_no_endless_loop(kind, size, tmp_path
 
 
 @pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("part", [0.3, 0.6, 0.8])
+@pytest.mark.parametrize("part", [0.3, 0.8])
 def test_cut_archives(part, form, tmp_path):
     path = make(tmp_path / "archive", {"a": os.urandom(20_000), "b": os.urandom(20_000)}, form)
     path.write_bytes(path.read_bytes()[: int(path.stat().st_size * part)])
@@ -238,7 +194,7 @@ def test_cut_archives(part, form, tmp_path):
 
 
 def test_a_tar_with_a_broken_header_is_not_taken_for_its_end(tmp_path):
-    path = make_tar(tmp_path / "archive", {"a": bytes(1000), "b": bytes(1000)})
+    path = make(tmp_path / "archive", {"a": bytes(1000), "b": bytes(1000)}, "tar")
     content = bytearray(path.read_bytes())
     content[512 + 1024 + 10] ^= 1
     path.write_bytes(content)
@@ -246,7 +202,7 @@ def test_a_tar_with_a_broken_header_is_not_taken_for_its_end(tmp_path):
 
 
 def test_encrypted_member(tmp_path):
-    path = make_zip(tmp_path / "archive", {"a": b"secret"}, zipfile.ZIP_STORED)
+    path = make(tmp_path / "archive", {"a": b"secret"}, "zip")
     content = bytearray(path.read_bytes())
     content[6] |= 1
     content[content.index(b"PK\x01\x02") + 8] |= 1
@@ -261,36 +217,20 @@ def test_other_files_are_no_archives(content, tmp_path):
     assert_refused(tmp_path / "file", "readable archive", tmp_path)
 
 
-def test_what_is_there_stays(tmp_path):
-    path = make_tar(tmp_path / "archive", FILES)
-    (tmp_path / "out").mkdir()
-    with pytest.raises(FileExistsError, match="must not exist"):
-        unpack(path, tmp_path / "out")
-    assert os.listdir(tmp_path / "out") == []
+def test_full_disk_is_not_told_as_damage(tmp_path):
+    path = make(tmp_path / "archive", FILES, "tar.gz")
+
+    class Full(io.BytesIO):
+        def write(self, _):
+            raise OSError(28, "No space left on device")
+
+    with pytest.raises(OSError, match="No space left"):
+        for member in members_of(path):
+            member.copy_to(Full())
 
 
-def test_another_process_was_faster(tmp_path, monkeypatch):
-    path = make_tar(tmp_path / "archive", FILES)
-    rename = os.rename
-
-    def late(source, target):
-        os.makedirs(os.path.join(target, "theirs"))
-        rename(source, target)
-
-    monkeypatch.setattr(os, "rename", late)
-    with pytest.raises(FileExistsError, match="another process"):
-        unpack(path, tmp_path / "out")
-    assert sorted(os.listdir(tmp_path)) == ["archive", "out"]
-    assert os.listdir(tmp_path / "out") == ["theirs"]
-
-
-def test_full_disk(tmp_path, monkeypatch):
-    path = make_tar(tmp_path / "archive", FILES)
-
-    def full(*_):
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(archives, "_write_member", full)
-    with pytest.raises(OSError, match=r"out could not be written \(No space left"):
-        unpack(path, tmp_path / "out")
-    assert os.listdir(tmp_path) == ["archive"]
+def test_a_python_whose_tarfile_has_no_filter(tmp_path, monkeypatch):
+    monkeypatch.delattr(tarfile, "data_filter")
+    path = make(tmp_path / "archive", FILES, "zip")
+    with pytest.raises(ImportError, match=r"3.11.4 or later.*Unpack .*archive by hand"):
+        read(path)

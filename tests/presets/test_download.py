@@ -13,7 +13,7 @@ from published import pair, publish, tiny_model
 
 from keras_elmo.bilm.bilm import BiLM
 from keras_elmo.presets import download
-from keras_elmo.presets.download import cached_files, fetch, fetch_url
+from keras_elmo.presets.download import cached_files, fetch, fetch_file
 from keras_elmo.presets.registry import RemoteFile
 
 NAMES = ["options.json", "options.json.sha256", "weights.hdf5", "weights.hdf5.sha256"]
@@ -30,6 +30,11 @@ def tiny(served, monkeypatch):
     model = tiny_model(files=pair(served.url))
     publish(monkeypatch, model)
     return model
+
+
+def weights_at(*urls, sha256=None):
+    """The RemoteFile of a weights file at these addresses."""
+    return RemoteFile("weights", "weights.hdf5", urls[0], urls[1:], sha256)
 
 
 def assert_is_whole(cache, contents):
@@ -128,9 +133,9 @@ def test_the_next_address_is_tried(fault, served, cache, contents, monkeypatch):
     monkeypatch.setattr(download, "READ_SECONDS", 0.2)
     make, _ = FAULTS[fault]
     served.answers["bad"] = make(served, contents["weights.hdf5"])
-    path = str(cache / "weights.hdf5")
-    urls = (served.url("bad"), served.url("weights.hdf5"))
-    assert fetch_url(urls, path, "weights") == path
+    file = weights_at(served.url("bad"), served.url("weights.hdf5"))
+    path = fetch_file(file, str(cache))
+    assert path == str(cache / "weights.hdf5")
     assert Path(path).read_bytes() == contents["weights.hdf5"]
     assert served.requests == ["bad", "weights.hdf5"]
 
@@ -202,17 +207,15 @@ def test_another_file_than_the_first_is_tried_twice_and_not_kept(
 def test_a_pinned_sum_that_fits_the_second_time(wrong, served, cache, contents):
     content = contents["weights.hdf5"]
     served.answers["weights.hdf5"] = in_turn(wrong, content)
-    path = str(cache / "weights.hdf5")
     pinned = hashlib.sha256(content).hexdigest()
-    fetch_url((served.url("weights.hdf5"),), path, "weights", sha256=pinned)
+    path = fetch_file(weights_at(served.url("weights.hdf5"), sha256=pinned), str(cache))
     assert Path(path).read_bytes() == content
     assert served.requests == ["weights.hdf5"] * 2
 
 
 def test_a_pinned_sum_that_never_fits(served, cache, contents):
-    path = str(cache / "weights.hdf5")
     with pytest.raises(ValueError, match=f"must give a file with the sha256 {'0' * 64}"):
-        fetch_url((served.url("weights.hdf5"),), path, "weights", sha256="0" * 64)
+        fetch_file(weights_at(served.url("weights.hdf5"), sha256="0" * 64), str(cache))
     assert names_in(cache) == []
 
 
@@ -232,8 +235,8 @@ import sys, types
 package = types.ModuleType("keras_elmo")
 package.__path__ = [sys.argv[1]]
 sys.modules["keras_elmo"] = package
-from keras_elmo.presets import download
-print(download.fetch_url((sys.argv[2],), sys.argv[3], "weights"))
+from keras_elmo.presets import download, registry
+print(download.fetch_file(registry.RemoteFile("weights", *sys.argv[2:4]), sys.argv[4]))
 sys.exit(bool({"tensorflow", "keras"} & set(sys.modules)))
 """
 
@@ -242,7 +245,8 @@ def test_two_processes_at_once_without_tensorflow(server, cache, contents):
     content = contents["weights.hdf5"]
     server.answers["weights.hdf5"] = together(2, content)
     path = cache / "tiny" / "weights.hdf5"
-    command = [sys.executable, "-c", PROGRAM, PACKAGE, server.url("weights.hdf5"), path]
+    url = server.url("weights.hdf5")
+    command = [sys.executable, "-c", PROGRAM, PACKAGE, path.name, url, path.parent]
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
     runs = [subprocess.Popen(command, **pipes) for _ in range(2)]
     outputs = [run.communicate(timeout=60) for run in runs]
@@ -338,11 +342,11 @@ def test_options_must_be_an_object(served, cache):
     for content in (b"[1]", b"{" + b" " * (1 << 20) + b"}", b'{"a":' * 100_000):
         served.answers["options.json"] = content
         with pytest.raises(ConnectionError, match="no JSON object of options"):
-            fetch_url((served.url("options.json"),), str(cache / "options.json"), "options")
+            fetch_file(RemoteFile("options", "options.json", served.url("options.json")), cache)
 
 
 def test_hash_of_an_empty_answer_is_not_recorded(served, cache):
     served.answers["weights.hdf5"] = lambda handler: send(handler, b"")
     with pytest.raises(ConnectionError, match="no whole HDF5 file, but b''"):
-        fetch_url((served.url("weights.hdf5"),), str(cache / "weights.hdf5"), "weights")
+        fetch_file(weights_at(served.url("weights.hdf5")), cache)
     assert names_in(cache) == []

