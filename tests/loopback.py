@@ -60,18 +60,6 @@ def cut(content):
     return lambda handler: send(handler, content[: len(content) // 2], len(content))
 
 
-def redirect(url):
-    """An answer that sends elsewhere."""
-
-    def answer(handler):
-        handler.send_response(302)
-        handler.send_header("Location", url)
-        handler.send_header("Content-Length", "0")
-        handler.end_headers()
-
-    return answer
-
-
 def in_turn(*answers):
     """A different answer each time."""
     left = list(answers)

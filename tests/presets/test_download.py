@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 import tqdm as tqdm_package
-from loopback import cut, hanging, in_turn, redirect, send, together
+from loopback import cut, hanging, in_turn, together
 from published import pair, publish, tiny_model
 
 from keras_elmo.bilm.bilm import BiLM
@@ -42,7 +42,7 @@ def assert_is_whole(cache, contents):
         assert (cache / "tiny" / name).read_bytes() == content
 
 
-def test_downloaded_once_and_then_without_a_request(tiny, served, cache, contents):
+def test_downloaded_once_and_then_without_a_request(tiny, served, cache, contents, capsys):
     assert cached_files(tiny) is None
     paths = fetch("tiny")
     assert served.requests == ["options.json", "weights.hdf5"]
@@ -53,8 +53,11 @@ def test_downloaded_once_and_then_without_a_request(tiny, served, cache, content
     }
     assert_is_whole(cache, contents)
     assert names_in(cache / "tiny") == NAMES
+    digest = hashlib.sha256(contents["weights.hdf5"]).hexdigest()
+    assert (cache / "tiny" / "weights.hdf5.sha256").read_text() == f"{digest}  weights.hdf5\n"
     assert fetch("tiny") == paths
     assert len(served.requests) == 2
+    assert capsys.readouterr() == ("", "")  # no bar where no terminal is
 
 
 def test_loaded_by_name_then_offline(tiny, served, tiny_bilm):
@@ -62,20 +65,6 @@ def test_loaded_by_name_then_offline(tiny, served, tiny_bilm):
     served.answers.clear()
     assert BiLM.load("tiny").fingerprint() == tiny_bilm.fingerprint()
     assert len(served.requests) == 2
-
-
-def test_the_sum_is_kept_in_the_form_of_sha256sum(tiny, cache, contents):
-    fetch("tiny")
-    digest = hashlib.sha256(contents["weights.hdf5"]).hexdigest()
-    assert (cache / "tiny" / "weights.hdf5.sha256").read_text() == f"{digest}  weights.hdf5\n"
-
-
-def test_a_removed_file_is_fetched_again(tiny, served, cache, contents):
-    fetch("tiny")
-    (cache / "tiny" / "weights.hdf5").unlink()
-    fetch("tiny")
-    assert served.requests == ["options.json", "weights.hdf5", "weights.hdf5"]
-    assert_is_whole(cache, contents)
 
 
 def test_cached_files_are_used_where_nothing_can_be_written(tiny, cache, monkeypatch):
@@ -91,13 +80,6 @@ def test_cached_files_are_used_where_nothing_can_be_written(tiny, cache, monkeyp
     fetch("tiny")
     assert {name: os.stat(cache / "tiny" / name).st_mtime_ns for name in NAMES} == before
     assert os.stat(cache / "tiny").st_mtime_ns == folder
-
-
-def test_redirect_is_followed(tiny, served, cache, contents):
-    served.answers["weights.hdf5"] = redirect(served.url("elsewhere"))
-    served.answers["elsewhere"] = contents["weights.hdf5"]
-    fetch("tiny")
-    assert_is_whole(cache, contents)
 
 
 FAULTS = {
@@ -128,7 +110,7 @@ def test_fault_is_an_error_that_tells_what_to_do_and_leaves_nothing(
     assert_is_whole(cache, contents)
 
 
-@pytest.mark.parametrize("fault", FAULTS)
+@pytest.mark.parametrize("fault", ["cut", "a page"])
 def test_the_next_address_is_tried(fault, served, cache, contents, monkeypatch):
     monkeypatch.setattr(download, "READ_SECONDS", 0.2)
     make, _ = FAULTS[fault]
@@ -171,13 +153,11 @@ def test_what_a_mirror_lacks_comes_from_the_address(tiny, served, cache, content
     fetch("tiny", mirror=str(tmp_path))
     assert served.requests == ["weights.hdf5"]
     assert_is_whole(cache, contents)
-
-
-def test_all_places_of_a_failed_mirror_are_named(tiny, served, tmp_path):
+    (cache / "tiny" / "weights.hdf5").unlink()
     served.answers.clear()
-    with pytest.raises(ConnectionError, match="No such file") as caught:
+    with pytest.raises(ConnectionError) as caught:
         fetch("tiny", mirror=tmp_path)
-    assert f"{tmp_path / 'options.json'} (No such file or directory)" in str(caught.value)
+    assert f"{tmp_path / 'weights.hdf5'} (No such file or directory)" in str(caught.value)
 
 
 @pytest.fixture
@@ -241,6 +221,7 @@ sys.exit(bool({"tensorflow", "keras"} & set(sys.modules)))
 """
 
 
+@pytest.mark.end_to_end
 def test_two_processes_at_once_without_tensorflow(server, cache, contents):
     content = contents["weights.hdf5"]
     server.answers["weights.hdf5"] = together(2, content)
@@ -261,16 +242,6 @@ def test_a_cache_that_cannot_be_made(tiny, cache):
     with pytest.raises(OSError, match="could not be written.*set KERAS_ELMO_CACHE") as caught:
         fetch("tiny")
     assert str(cache / "tiny") in str(caught.value)
-
-
-def test_full_disk(tiny, cache, monkeypatch):
-    def full(*_):
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(os, "replace", full)
-    with pytest.raises(OSError, match=r"options.json could not be written \(No space left"):
-        fetch("tiny")
-    assert names_in(cache / "tiny") == []
 
 
 def test_disk_that_is_full_during_the_transfer(tiny, cache, monkeypatch):
@@ -316,11 +287,6 @@ def test_bar_on_a_terminal(progress, shown, tiny, monkeypatch):
     assert not tqdm_package.tqdm._instances
 
 
-def test_no_bar_elsewhere(tiny, capsys):
-    fetch("tiny")
-    assert capsys.readouterr() == ("", "")
-
-
 def test_models_without_files(monkeypatch):
     publish(
         monkeypatch,
@@ -343,10 +309,3 @@ def test_options_must_be_an_object(served, cache):
         served.answers["options.json"] = content
         with pytest.raises(ConnectionError, match="no JSON object of options"):
             fetch_file(RemoteFile("options", "options.json", served.url("options.json")), cache)
-
-
-def test_hash_of_an_empty_answer_is_not_recorded(served, cache):
-    served.answers["weights.hdf5"] = lambda handler: send(handler, b"")
-    with pytest.raises(ConnectionError, match="no whole HDF5 file, but b''"):
-        fetch_file(weights_at(served.url("weights.hdf5")), cache)
-    assert names_in(cache) == []

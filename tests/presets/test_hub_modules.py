@@ -9,7 +9,7 @@ import types
 from pathlib import Path
 
 import pytest
-from loopback import serving, together
+from loopback import serving
 from published import publish, tiny_model
 
 from keras_elmo.presets import handles
@@ -31,25 +31,10 @@ FORMS = [
     "google/elmo/tensorFlow1/elmo/3",
 ]
 OTHERS = [
-    *(
-        "small",
-        "english-small",
-        "google/elmo",
-        "google/elmo/7",
-        "a/b/c/d/5",
-        "",
-        ".",
-        "no/such/path",
-    ),
-    *("https://example.com/google/elmo/3", "ftp://tfhub.dev/google/elmo/3", "https://[", 7, None),
-    *(
-        ("options.json", "weights.hdf5"),
-        "google/elmo/TensorFlow1/elmo/x",
-        "../../a/TensorFlow1/b/3",
-    ),
+    *("small", "google/elmo", "google/elmo/7", "a/b/c/d/5", "", "."),
+    *("https://example.com/google/elmo/3", "ftp://tfhub.dev/google/elmo/3", "https://["),
+    *("google/elmo/TensorFlow1/elmo/x", "../../a/TensorFlow1/b/3"),
 ]
-
-
 FILES = ["elmo_3.tar.gz", "elmo_3.tar.gz.sha256", "module"]
 
 
@@ -73,11 +58,6 @@ def graph_of(directory):
     assert isinstance(directory, str)
     assert (Path(directory) / "variables" / "variables.index").read_bytes() == b"index"
     return (Path(directory) / "saved_model.pb").read_bytes()
-
-
-@pytest.mark.parametrize("place", FORMS)
-def test_forms_of_a_module(place):
-    assert locate(place).is_module
 
 
 @pytest.mark.parametrize("place", OTHERS, ids=str)
@@ -163,31 +143,6 @@ def test_a_bilm_by_name_is_told_to_be_one(published, monkeypatch):
         module_directory("small")
 
 
-def test_from_a_mirror(published, server, tmp_path):
-    server.answers.clear()
-    directory = module_directory(FORMS[1], mirror=tmp_path)
-    assert graph_of(directory) == b"graph"
-    assert server.requests == []
-
-
-def test_offline_is_one_error(published, server):
-    server.answers.clear()
-    with pytest.raises(ConnectionError, match="elmo_3.tar.gz is not in the cache.*HTTP 404"):
-        module_directory("google/elmo/TensorFlow1/elmo/3")
-
-
-def test_two_at_once(published, server, cache):
-    import concurrent.futures
-
-    path = "google/elmo/3?tf-hub-format=compressed"
-    server.answers[path] = together(2, server.answers[path])
-    with concurrent.futures.ThreadPoolExecutor(2) as pool:
-        found = list(pool.map(module_directory, FORMS[:2]))
-    assert found == [str(cache / "google--elmo--3" / "module")] * 2
-    assert graph_of(found[0]) == b"graph"
-    assert sorted(os.listdir(cache / "google--elmo--3")) == FILES
-
-
 @pytest.mark.parametrize("damaged", [False, True])
 def test_two_that_unpack_at_once_leave_one_whole_module(damaged, published, cache, monkeypatch):
     """The other one does its whole work just before this one unpacks."""
@@ -233,24 +188,16 @@ def test_a_full_disk_is_told_with_the_name_that_stays(published, cache, monkeypa
     assert sorted(os.listdir(cache / "google--elmo--3")) == FILES[:2]
 
 
-ADDRESSES = [
-    "https://tfhub.dev/google/elmo/3",
-    "https://www.kaggle.com/models/google/elmo/TensorFlow1/elmo/3",
-]
-
-
-@pytest.mark.parametrize("address", ADDRESSES)
+@pytest.mark.parametrize("address", [FORMS[1], FORMS[4]])
 def test_the_cache_of_tensorflow_hub_is_used(address, published, server, saved, tmp_path):
     shutil.copytree(saved, tmp_path / "tfhub" / hashlib.sha1(address.encode()).hexdigest())
     for form in FORMS:
         assert graph_of(module_directory(form)).startswith(b"graph")
         assert module_directory(form).startswith(str(tmp_path / "tfhub"))
-    assert server.requests == []
-
-
-def test_the_cache_of_tensorflow_hub_knows_an_address_as_it_was_given(published, saved, tmp_path):
-    shutil.copytree(saved, tmp_path / "tfhub" / hashlib.sha1(FORMS[6].encode()).hexdigest())
+    (given,) = (tmp_path / "tfhub").iterdir()
+    given.rename(given.with_name(hashlib.sha1(FORMS[6].encode()).hexdigest()))
     assert module_directory(FORMS[6]).startswith(str(tmp_path / "tfhub"))
+    assert server.requests == []
 
 
 def test_the_default_cache_of_tensorflow_hub(published, server, saved, tmp_path, monkeypatch):
@@ -277,7 +224,7 @@ def hub(saved, tmp_path, monkeypatch):
     return asked
 
 
-@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("form", [FORMS[0], FORMS[-1]])
 def test_tensorflow_hub_resolves_a_name_in_the_cache_that_it_was_told(
     form, hub, published, server, saved, cache
 ):
@@ -303,6 +250,7 @@ def test_tensorflow_hub_is_not_asked_for_what_is_here_or_has_a_mirror(
     hub, published, server, cache, tmp_path, monkeypatch
 ):
     assert graph_of(module_directory(FORMS[0], mirror=tmp_path)) == b"graph"
+    assert server.requests == []
     shutil.rmtree(cache / "google--elmo--3" / "module")
     assert module_directory(FORMS[0]).startswith(str(cache))  # from the archive there
     shutil.rmtree(cache)
