@@ -21,13 +21,16 @@ RENAME_SWAP = 2  # of macOS' stdio.h
 
 
 @contextlib.contextmanager
-def whole_file(path: str | os.PathLike) -> Iterator[Path]:
+def whole_file(
+    path: str | os.PathLike, written_in: str | os.PathLike | None = None
+) -> Iterator[Path]:
     """Gives the path of a new file to write, which takes the place of `path` at the end.
 
-    If the block raises, what is at `path` is left as it was and nothing else stays behind.
+    If the block raises, what is at `path` is left as it was and nothing else stays behind; a kill
+    leaves a file beside it, or in the directory `written_in` of the same file system.
     """
     path = Path(path).absolute()
-    with _scratch_beside(path) as scratch:
+    with _scratch_beside(path if written_in is None else Path(written_in) / path.name) as scratch:
         yield scratch
         _write_through(scratch)
         os.replace(scratch, path)

@@ -5,7 +5,7 @@ import os
 import sys
 
 from keras_elmo.cli.errors import UserError
-from keras_elmo.corpora.reader import lines_of
+from keras_elmo.basics.text_files import lines_of
 
 STDIN = "-"
 

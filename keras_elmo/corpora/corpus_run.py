@@ -1,34 +1,34 @@
 """A run over a corpus, which begins or goes on where it was interrupted."""
 
-import contextlib
 import os
+from collections.abc import Iterator, Sequence
+from importlib import metadata
 from pathlib import Path
-from typing import NamedTuple
+from typing import BinaryIO, NamedTuple
 
 import numpy as np
 
 from keras_elmo.basics.checks import check_choice, check_count, check_flag
-from keras_elmo.corpora import tally
-from keras_elmo.corpora.hdf5_store import HDF5Store
-from keras_elmo.corpora.journaled_file import JournaledFile
-from keras_elmo.corpora.npz_store import NpzStore
-from keras_elmo.corpora.output_file import DTYPES, check_output, format_of, partial_of
+from keras_elmo.basics.text_files import STDIN
+from keras_elmo.corpora.output_file import DTYPES, LAYERS, check_output, format_of, partial_of
+from keras_elmo.corpora.partial_output import START_AGAIN, PartialOutput
 from keras_elmo.corpora.reader import CorpusReader
-from keras_elmo.corpora.sentence_index import SentenceIndex
-from keras_elmo.corpora.settings import differences, settings_of
+from keras_elmo.corpora.writers import WRITERS
+from keras_elmo.embedding.embedder import Embedder
+from keras_elmo.embedding.outputs import output_shape
 
-STORES = {"hdf5": HDF5Store, "npz": NpzStore}
 MOST_BYTES = 1 << 30  # of all layers of a line; what it takes beside is a small multiple of it.
-START_AGAIN = "start again with overwrite (`overwrite=True`, `--overwrite`)"
+LINES_NAMED = 10
+NO_LINES = {"lines": 0, "first": []}  # how many lines, and the numbers of the first ones, from 1
 
 
 class Progress(NamedTuple):
     """How far a run is.
 
     Attributes:
-        lines: int, lines that are embedded, those of an interrupted run before it included.
-        tokens: int, their tokens.
-        total: int, lines of the text; None where it can be read only once.
+        lines: lines that are embedded, those of an interrupted run before it included.
+        tokens: their tokens.
+        total: lines of the text; None where it can be read only once.
     """
 
     lines: int
@@ -39,19 +39,20 @@ class Progress(NamedTuple):
 class CorpusRun:
     """Embeds the lines of a text one after the other into a file that is whole or absent.
 
-    Until the end everything lies in the directory `output` + `.partial`. After each window of
-    lines what was done is made lasting there, so that a run over the same text with the same
-    options goes on behind the last whole window, whatever ended the one before. To be used in
-    `with`, which lets go of the file.
+    Until the end everything lies in the directory `output` + `.partial`: each window of lines in
+    a part of its own, so that a run over the same text with the same options goes on behind the
+    last whole window, whatever ended the one before. At the end the parts are joined to the file,
+    so that the disk holds all vectors twice for that time. To be used in `with`, which lets go of
+    the directory.
 
     Args:
-        files: sequence of paths and binary file objects, as for a `CorpusReader`.
+        files: paths, `"-"` for standard input, and binary file objects, as for a `CorpusReader`.
         output: path to write.
-        embedder: Embedder whose layer has no `max_tokens`.
-        max_tokens: int, tokens of a line that are kept; None keeps all.
+        embedder: its layer has no `max_tokens`.
+        max_tokens: tokens of a line that are kept; None keeps all.
         dtype: one of `DTYPES`.
         form: one of `FORMATS`; None goes by the ending of `output`.
-        overwrite: bool, whether to replace `output`, and an interrupted run that does not fit.
+        overwrite: whether to replace `output`, and an interrupted run that does not fit.
 
     Raises:
         OSError: The text cannot be read, or `output` exists or cannot be written.
@@ -60,49 +61,52 @@ class CorpusRun:
     """
 
     def __init__(
-        self, files, output, embedder, max_tokens=None, dtype="float32", form=None, overwrite=False
+        self,
+        files: Sequence[str | os.PathLike | BinaryIO],
+        output: str | os.PathLike,
+        embedder: Embedder,
+        max_tokens: int | None = None,
+        dtype: str = "float32",
+        form: str | None = None,
+        overwrite: bool = False,
     ):
         self._files, self._output = tuple(files), Path(output)
         self._embedder, self._dtype = embedder, dtype
         self._max_tokens = None if max_tokens is None else check_count("max_tokens", max_tokens)
         self._overwrite = check_flag("overwrite", overwrite)
         check_choice("dtype", dtype, DTYPES)
-        form = format_of(output, form)
+        self._form = format_of(output, form)
         check_output(output, self._files, overwrite)
-        is_read_again = all(isinstance(file, (str, os.PathLike)) for file in self._files)
-        self._measured = self._measure() if is_read_again else None
-        self._settings = settings_of(embedder.layer, form, dtype, self._max_tokens)
-        self._file = JournaledFile(partial_of(output), overwrite)
+        self._measured = self._measure() if all(map(_is_read_again, self._files)) else None
+        self._settings = self._settings_now()
+        self._partial = PartialOutput(partial_of(output), overwrite)
         try:
             if not self._can_go_on():
                 self._begin()
-            is_new = self._file.seek(0, os.SEEK_END) == 0
-            self._store = STORES[form](self._file, is_new)
         except BaseException:
-            self._file.close()
+            self.close()
             raise
 
     @property
-    def saved(self):
-        """`Progress` that the next run would begin with, if this one ended now."""
-        note = self._file.note
+    def saved(self) -> Progress:
+        """What the next run would begin with, if this one ended now."""
+        note = self._partial.note
         return Progress(note["lines"], note["tokens"], self._total)
 
     @property
-    def remarks(self):
-        """What the user should know of the lines that are saved, list of str."""
-        blank, cut = self._file.note["blank"], self._file.note["cut"]
-        remarks = []
-        if not self._file.note["lines"]:
+    def remarks(self) -> list[str]:
+        """What the user should know of the lines that are saved."""
+        note, remarks = self._partial.note, []
+        if not note["lines"]:
             remarks.append("the text has no line, so no vectors")
-        if blank["lines"]:
-            remarks.append(f"{tally.told(blank)} without tokens, so without vectors")
-        if cut["lines"]:
-            remarks.append(f"{tally.told(cut)} cut to the first {self._max_tokens} tokens")
+        if note["blank"]["lines"]:
+            remarks.append(f"{_named(note['blank'])} without tokens, so without vectors")
+        if note["cut"]["lines"]:
+            remarks.append(f"{_named(note['cut'])} cut to the first {self._max_tokens} tokens")
         return remarks
 
-    def reports(self):
-        """Embed the lines that are left, and move the file to its place.
+    def reports(self) -> Iterator[Progress]:
+        """Embeds the lines that are left, and makes the file.
 
         Yields:
             Progress, after each run of the biLM.
@@ -111,22 +115,17 @@ class CorpusRun:
             OSError: The disk is full, say; what is saved can be gone on with.
             ValueError: The text has changed, or a vector is not finite.
         """
-        reader, index = CorpusReader(self._files), SentenceIndex()
-        self._skip_saved(reader, index)
+        reader = CorpusReader(self._files)
+        self._skip_saved(reader)
         for lines in reader.windows():
-            note = dict(self._file.note)
+            note = dict(self._partial.note)
             yield from self._embed(lines, note)
-            index.add(lines)
-            self._store.flush()
-            self._file.commit({**note, "lines": reader.n_lines, "sha256": reader.sha256})
-        self._finish(reader, index)
+            self._partial.save({**note, "lines": reader.n_lines, "sha256": reader.sha256})
+        self._finish(reader)
 
-    def close(self):
-        """Lets go of the file; what is not saved yet is given up."""
-        self._file.abandon()
-        with contextlib.suppress(Exception):  # it can only miss what is given up
-            self._store.close()
-        self._file.close()
+    def close(self) -> None:
+        """Lets go of the directory; what is not saved yet is given up."""
+        self._partial.close()
 
     def __enter__(self):
         return self
@@ -162,12 +161,38 @@ class CorpusRun:
                     "long lines (`max_tokens=N`, `--max-tokens N`)."
                 )
 
+    def _settings_now(self):
+        """Everything that the vectors depend on but the text, which the file tells too."""
+        layer = self._embedder.layer
+        settings = {
+            "layers": next(name for name, out in LAYERS.items() if out == layer.output_names),
+            "dtype": self._dtype,
+            "format": self._form,
+            "tokenizer": layer.tokenizer,
+            "max_tokens": self._max_tokens,
+            "keep_boundaries": layer.keep_boundaries,
+            "bilm_sha256": layer.source.fingerprint(),
+            "bilm_dtype": layer.source.compute_dtype,
+            "keras_elmo_version": metadata.version("keras_elmo"),
+        }
+        if layer.mixes:
+            settings["layer_weights"] = layer.layer_weights.tolist()
+            settings["gamma"] = layer.gamma
+            settings["layer_norm"] = layer.mixes[0].layer_norm
+        return settings
+
     def _can_go_on(self):
         """Whether there is an interrupted run that fits; raises where one would be lost."""
-        note = self._file.note
+        note = self._partial.note
         if note is None:
             return False
-        differing = differences(note["settings"], self._settings)
+        # What only one of both has (the mix) is there by another that differs (`layers`).
+        now = self._settings
+        differing = [
+            f"`{name}` was {value!r}, now {now[name]!r}"
+            for name, value in note["settings"].items()
+            if name in now and value != now[name]
+        ]
         if None not in (self._measured, note["text"]) and self._measured != note["text"]:
             differing.append(f"the text was {_told(note['text'])}, now {_told(self._measured)}")
         if differing and not self._overwrite:
@@ -179,25 +204,23 @@ class CorpusRun:
         return not differing
 
     def _begin(self):
-        self._file.reset()
-        self._file.commit(
+        self._partial.begin(
             {
                 "settings": self._settings,
                 "text": self._measured,
                 "lines": 0,
                 "tokens": 0,
                 "sha256": CorpusReader([]).sha256,
-                "blank": tally.NOTHING,
-                "cut": tally.NOTHING,
-                "finished": False,
+                "blank": NO_LINES,
+                "cut": NO_LINES,
             }
         )
 
-    def _skip_saved(self, reader, index):
+    def _skip_saved(self, reader):
         """Reads what is embedded already, and checks that it is the same text."""
-        note = self._file.note
-        for lines in reader.windows(note["lines"]):
-            index.add(lines)
+        note = self._partial.note
+        for _ in reader.windows(note["lines"]):
+            pass
         if (reader.n_lines, reader.sha256) != (note["lines"], note["sha256"]):
             raise ValueError(
                 f"The text must begin with the {note['lines']:,} lines that are in "
@@ -209,22 +232,30 @@ class CorpusRun:
         """Embeds a window; changes the note to what is true after it."""
         first = n_lines = note["lines"]
         tokens, lengths = self._tokens(lines, note)
-        for numbers, outputs in self._embedder.runs(tokens):
-            for number, vectors in zip(numbers, outputs, strict=True):
-                vectors = self._converted(vectors, first + number)
-                self._store.add(first + number, vectors, lines[number].decode("utf-8"))
-            n_lines += len(numbers)
-            note["tokens"] += int(lengths[numbers].sum())
-            yield Progress(n_lines, note["tokens"], self._total)
+        texts = [line.decode("utf-8") for line in lines]
+        with self._partial.next_part(texts, self._shapes(lengths), self._dtype) as put:
+            for numbers, outputs in self._embedder.runs(tokens):
+                for number, vectors in zip(numbers, outputs, strict=True):
+                    put(number, self._converted(vectors, first + number))
+                n_lines += len(numbers)
+                note["tokens"] += int(lengths[numbers].sum())
+                yield Progress(n_lines, note["tokens"], self._total)
+
+    def _shapes(self, lengths):
+        layer = self._embedder.layer
+        around = 2 if layer.keep_boundaries else 0
+        sizes = layer.num_layers, layer.output_dim
+        name = layer.output_names
+        return [output_shape(name, None, t + around, *sizes)[1:] for t in lengths.tolist()]
 
     def _tokens(self, lines, note):
         first, most = note["lines"], self._max_tokens
         self._check_lengths(lines, first)
         tokens = self._embedder.tokens(lines)
         lengths = tokens.row_lengths().numpy()
-        note["blank"] = tally.add(note["blank"], first + np.flatnonzero(lengths == 0))
+        note["blank"] = _with_more(note["blank"], first + np.flatnonzero(lengths == 0))
         if most is not None:
-            note["cut"] = tally.add(note["cut"], first + np.flatnonzero(lengths > most))
+            note["cut"] = _with_more(note["cut"], first + np.flatnonzero(lengths > most))
             tokens, lengths = tokens[:, :most], np.minimum(lengths, most)
         return tokens, lengths
 
@@ -238,25 +269,40 @@ class CorpusRun:
             )
         return converted
 
-    def _finish(self, reader, index):
-        if self._measured not in (None, [reader.n_lines, reader.sha256]):
+    def _finish(self, reader):
+        found = [reader.n_lines, reader.sha256]
+        if self._measured not in (None, found):
             raise ValueError(
                 f"The text must stay as it is while it is embedded, {_told(self._measured)}. "
-                f"Received: {_told([reader.n_lines, reader.sha256])}. To embed it as it is now, "
-                f"{START_AGAIN}."
+                f"Received: {_told(found)}. To embed it as it is now, {START_AGAIN}."
             )
-        note = self._file.note
-        if not note["finished"]:
-            facts = {name: value for name, value in self._settings.items() if value is not None}
-            facts |= {"lines": note["lines"], "tokens": note["tokens"]}
-            self._store.finish({**facts, "text_sha256": note["sha256"]}, index.to_json())
-        self._store.close()
-        if not note["finished"]:
-            self._file.commit({**note, "finished": True})
-        check_output(self._output, self._files, self._overwrite)
-        self._file.publish(self._output)
+        note = self._partial.note
+        facts = {name: value for name, value in self._settings.items() if value is not None}
+        facts |= {"lines": note["lines"], "tokens": note["tokens"], "text_sha256": note["sha256"]}
+        with self._partial.whole(self._output) as path:
+            WRITERS[self._form](path, self._partial.lines(), facts)
+            check_output(self._output, self._files, self._overwrite)
+
+
+def _is_read_again(file):
+    return isinstance(file, (str, os.PathLike)) and file != STDIN
 
 
 def _told(text):
     lines, sha256 = text
     return f"{lines:,} lines of sha256 {sha256[:12]}..."
+
+
+def _with_more(counted, numbers):
+    """Counted lines, as `NO_LINES`, and more: NumPy integers from 0, rising."""
+    first = counted["first"] + (numbers[:LINES_NAMED] + 1).tolist()
+    return {"lines": counted["lines"] + len(numbers), "first": first[:LINES_NAMED]}
+
+
+def _named(counted):
+    """Counted lines in words, with their verb: "line 3 is", "2 lines (3, 7) are"."""
+    named = ", ".join(map(str, counted["first"]))
+    if counted["lines"] == 1:
+        return f"line {named} is"
+    more = ", ..." if counted["lines"] > len(counted["first"]) else ""
+    return f"{counted['lines']:,} lines ({named}{more}) are"

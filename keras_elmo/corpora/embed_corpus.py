@@ -2,11 +2,12 @@
 
 import os
 import warnings
-from typing import NamedTuple
+from collections.abc import Callable, Sequence
+from typing import Any, BinaryIO, NamedTuple
 
 from keras_elmo.basics.checks import check_choice
-from keras_elmo.corpora.corpus_run import CorpusRun
-from keras_elmo.corpora.settings import LAYERS
+from keras_elmo.corpora.corpus_run import CorpusRun, Progress
+from keras_elmo.corpora.output_file import LAYERS
 from keras_elmo.embedding.elmo_embedding import ELMoEmbedding
 from keras_elmo.embedding.embedder import Embedder
 
@@ -15,8 +16,8 @@ class EmbeddedCorpus(NamedTuple):
     """What was embedded.
 
     Attributes:
-        lines: int, lines of the text, as many as arrays in the file.
-        tokens: int, their tokens.
+        lines: lines of the text, as many as arrays in the file.
+        tokens: their tokens.
     """
 
     lines: int
@@ -24,17 +25,17 @@ class EmbeddedCorpus(NamedTuple):
 
 
 def embed_corpus(
-    text,
-    output,
-    layer="english-small",
-    layers="all",
-    max_tokens=None,
-    dtype="float32",
-    format=None,
-    overwrite=False,
-    progress=None,
-    **kwargs,
-):
+    text: str | os.PathLike | BinaryIO | Sequence[str | os.PathLike | BinaryIO],
+    output: str | os.PathLike,
+    layer: Any = "english-small",
+    layers: str = "all",
+    max_tokens: int | None = None,
+    dtype: str = "float32",
+    format: str | None = None,
+    overwrite: bool = False,
+    progress: Callable[[Progress], Any] | None = None,
+    **kwargs: Any,
+) -> EmbeddedCorpus:
     r"""Embeds every line of a text into a file, in memory that does not grow with the text.
 
     Line k, counted from 0, becomes the dataset `str(k)` of an HDF5 file or the array of that name
@@ -43,9 +44,9 @@ def embed_corpus(
     object of sentence to first line that AllenNLP writes (where the distinct sentences have no
     more than 16 MiB).
 
-    The file appears when it is whole. Until then what is done lies in `output` + `.partial`. After
-    an interruption of any kind, a kill included, the same call goes on from there, to the same
-    content.
+    The file appears when it is whole. Until then what is done lies in `output` + `.partial`, and
+    while it is joined there, at the end, the disk holds it twice. After an interruption of any
+    kind, a kill included, the same call goes on from there, to the same content.
 
     | `layers`    | line of t tokens | what                                                    |
     |-------------|------------------|---------------------------------------------------------|
@@ -56,14 +57,14 @@ def embed_corpus(
     | `"default"` | (D,)             | mean of `elmo` over the tokens, 0 where there are none  |
 
     Args:
-        text: Path of a UTF-8 file of one sentence a line, gzip where its name ends in `.gz`; a
-            list of such paths; or a binary file object, which is read once.
-        output: Path of the file to write.
+        text: Path of a UTF-8 file of one sentence a line, gzip where its name ends in `.gz`;
+            `"-"` for standard input or a binary file object, which are read once; or a list.
+        output: The file to write.
         layer: What `ELMoEmbedding` takes as `source`, or an ELMoEmbedding, whose mix and
             tokenizer are taken.
         layers: Name from the table.
-        max_tokens: Number of tokens that are kept of a line; None keeps all. Cutting is told by a
-            warning. Memory grows with the longest line.
+        max_tokens: Tokens that are kept of a line; None keeps all. Cutting is told by a warning.
+            Memory grows with the longest line.
         dtype: "float32", or "float16" for half the size.
         format: "hdf5" or "npz"; None goes by the ending of `output`: `.hdf5`, `.h5` or `.npz`.
         overwrite: Whether to replace `output`, and what an interrupted run of other options or
@@ -72,9 +73,6 @@ def embed_corpus(
             `total` (None where the text is read only once). What it raises ends the run.
         **kwargs: Arguments of the ELMoEmbedding that is made of a source: `tokenizer`,
             `initial_scalars`, `initial_gamma` ...
-
-    Returns:
-        EmbeddedCorpus.
 
     Raises:
         OSError: The text cannot be read; `output` exists, or cannot be written; the disk is full,
@@ -102,18 +100,10 @@ def embed_corpus(
         return EmbeddedCorpus(run.saved.lines, run.saved.tokens)
 
 
-def make_embedder(layer, layers, max_tokens=None, **kwargs):
-    """Makes what embeds lines.
-
-    Args:
-        layer: Source or ELMoEmbedding, as in `embed_corpus`.
-        layers: Name from the table of `embed_corpus`.
-        max_tokens: Tokens of a line that are kept, or None.
-        **kwargs: Arguments of the ELMoEmbedding that is made of a source.
-
-    Returns:
-        `(Embedder, max_tokens)`: an Embedder that cuts nothing, and where to cut.
-    """
+def make_embedder(
+    layer: Any, layers: str, max_tokens: int | None = None, **kwargs: Any
+) -> tuple[Embedder, int | None]:
+    """An Embedder that cuts nothing, and where to cut; of what `embed_corpus` was given."""
     check_choice("layers", layers, tuple(LAYERS))
     if not isinstance(layer, ELMoEmbedding):
         return Embedder(layer, output=LAYERS[layers], inputs="text", **kwargs), max_tokens

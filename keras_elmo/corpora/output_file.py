@@ -1,15 +1,24 @@
-"""Where vectors of a corpus go."""
+"""Where vectors of a corpus go, and which; imports no TensorFlow."""
 
 import os
+from collections.abc import Iterable
 from pathlib import Path
 
 FORMATS = "hdf5", "npz"
 DTYPES = "float32", "float16"
+# What to keep of the biLM's layers, and the output of ELMoEmbedding that gives it.
+LAYERS = {
+    "all": "layers",
+    "top": "top",
+    "average": "average",
+    "elmo": "elmo",
+    "default": "default",
+}
 ENDINGS = {".hdf5": "hdf5", ".h5": "hdf5", ".npz": "npz"}
 
 
-def format_of(path, given=None):
-    """The format of a file, one of `FORMATS`: the given one, or by the ending of its name.
+def format_of(path: str | os.PathLike, given: str | None = None) -> str:
+    """The format of a file: the given one, or by the ending of its name.
 
     Raises:
         ValueError: The given one is unknown, or none is given and the ending tells nothing.
@@ -24,20 +33,14 @@ def format_of(path, given=None):
     return found
 
 
-def partial_of(path):
-    """The directory in which a file is written until it is whole."""
+def partial_of(path: str | os.PathLike) -> Path:
+    """The directory in which what belongs to a file is kept until it is whole."""
     path = Path(path)
     return path.with_name(f"{path.name}.partial")
 
 
-def check_output(path, files, overwrite):
-    """Raises where vectors could not or should not be written.
-
-    Args:
-        path: Path of the file to write.
-        files: The text: paths and file objects.
-        overwrite: bool, whether an existing file may be replaced.
-    """
+def check_output(path: str | os.PathLike, files: Iterable, overwrite: bool) -> None:
+    """Raises where vectors of the text in `files` could not or should not be written."""
     path = Path(path)
     if path.is_dir():
         raise IsADirectoryError(f"{path} is a directory. Give a file to write.")

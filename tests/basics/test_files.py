@@ -222,3 +222,13 @@ def test_sha256_of_a_file_longer_than_a_piece(tmp_path):
     content = os.urandom((1 << 20) + 7)
     (tmp_path / "file").write_bytes(content)
     assert sha256_of(tmp_path / "file") == hashlib.sha256(content).hexdigest()
+
+
+def test_a_file_can_be_written_in_another_directory(tmp_path):
+    (tmp_path / "scratch").mkdir()
+    with whole_file(tmp_path / "it", written_in=tmp_path / "scratch") as path:
+        path.write_text("new")
+        assert os.listdir(tmp_path) == ["scratch"]
+        assert all(map(is_scratch, os.listdir(tmp_path / "scratch")))
+    assert (tmp_path / "it").read_text() == "new"
+    assert os.listdir(tmp_path / "scratch") == []

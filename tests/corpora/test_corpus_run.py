@@ -1,15 +1,17 @@
-import errno
 import io
 import os
+import shutil
+import signal
+import types
 
 import numpy as np
 import pytest
 from written_corpus import FORMATS, MANY, embed_quietly, read, read_all, write
 
 from keras_elmo import ELMoEmbedding, embed_corpus
+from keras_elmo.basics import files
 from keras_elmo.corpora import corpus_run
 from keras_elmo.corpora.corpus_run import CorpusRun
-from keras_elmo.corpora.journaled_file import JournaledFile
 from keras_elmo.embedding.embedder import Embedder
 
 
@@ -26,9 +28,7 @@ def interrupt_after(most):
 
 
 @pytest.mark.parametrize("form", FORMATS)
-def test_interrupted_anywhere_it_goes_on_to_the_same_content(
-    bilm, small_windows, form, monkeypatch
-):
+def test_interrupted_anywhere_it_goes_on_to_the_same_content(bilm, small_windows, form):
     lines = [*MANY, "", "ok", ""]
     output = f"out.{form}"
     embed_quietly(write(lines), f"whole.{form}", bilm)
@@ -46,64 +46,60 @@ def test_interrupted_anywhere_it_goes_on_to_the_same_content(
     assert sorted(os.listdir()) == ["in.txt", output, f"whole.{form}"]
 
 
-@pytest.mark.parametrize("form", FORMATS)
-def test_cut_off_at_any_write_it_goes_on_to_the_same_content(
-    bilm, small_windows, form, monkeypatch
-):
-    embed_corpus(write(MANY), f"whole.{form}", bilm, layers="top")
-    to_file = JournaledFile._to_file
-    left = 0
+@pytest.fixture
+def watched(monkeypatch):
+    """Calls a function before each step by which files appear or go, as long as it is set."""
+    on = types.SimpleNamespace(step=lambda: None)
 
-    def cut_off(self, start, content):
-        nonlocal left
-        left -= 1
-        to_file(self, start, content[: len(content) // 2] if left <= 0 else content)
-        if left <= 0:
-            raise Interrupt
+    def watch(place, name):
+        original = getattr(place, name)
 
-    monkeypatch.setattr(JournaledFile, "_to_file", cut_off)
-    for most in range(2, 400):
-        left = most
-        try:
-            embed_corpus("in.txt", f"out.{form}", bilm, layers="top")
-        except Interrupt:
-            assert not os.path.exists(f"out.{form}")
-        else:
-            break
-    assert most > 15
-    assert read_all(f"out.{form}") == read_all(f"whole.{form}")
+        def watching(*args, **kwargs):
+            on.step()
+            return original(*args, **kwargs)
+
+        monkeypatch.setattr(place, name, watching)
+
+    watch(files.os, "replace")
+    watch(files.os, "fsync")
+    watch(files.Path, "unlink")
+    return on
 
 
 @pytest.mark.parametrize("form", FORMATS)
-@pytest.mark.parametrize("method", ["finish", "close"])
-def test_interrupted_at_the_end_it_is_finished_later(bilm, form, method, monkeypatch):
-    write(MANY)
-    embed_corpus("in.txt", f"whole.{form}", bilm)
-    store = corpus_run.STORES[form]
-    original = getattr(store, method)
+def test_killed_at_any_step_it_goes_on_to_the_same_content(bilm, small_windows, form, watched):
+    output = f"out.{form}"
+    embed_corpus(write(MANY[:10]), f"whole.{form}", bilm, layers="top")
+    expected, left = read_all(f"whole.{form}"), []
 
-    def interrupted(self, *args):
-        original(self, *args)
-        raise Interrupt
+    def copy():
+        """What a kill would leave at this step."""
+        left.append(f"{len(left)}.left")
+        os.mkdir(left[-1])
+        for name in filter(os.path.exists, [output, f"{output}.partial"]):
+            (shutil.copytree if os.path.isdir(name) else shutil.copy)(name, f"{left[-1]}/{name}")
 
-    with monkeypatch.context() as patch:
-        patch.setattr(store, method, interrupted)
-        with pytest.raises(Interrupt):
-            embed_corpus("in.txt", f"out.{form}", bilm)
-    embed_corpus("in.txt", f"out.{form}", bilm)
-    assert read_all(f"out.{form}") == read_all(f"whole.{form}")
+    watched.step = copy
+    embed_corpus("in.txt", output, bilm, layers="top")
+    watched.step = lambda: None
+    assert len(left) > 15
+    for folder in left:
+        if os.path.exists(f"{folder}/{output}"):
+            assert read_all(f"{folder}/{output}") == expected
+        embed_corpus("in.txt", f"{folder}/{output}", bilm, layers="top", overwrite=True)
+        assert os.listdir(folder) == [output]
+        assert read_all(f"{folder}/{output}") == expected
 
 
 @pytest.mark.parametrize("form", FORMATS)
-def test_whole_but_not_yet_moved_it_is_moved_later(bilm, form, monkeypatch):
-    write(MANY)
-    embed_corpus("in.txt", f"whole.{form}", bilm)
+def test_all_embedded_but_not_joined_it_is_only_joined_later(bilm, form, monkeypatch):
+    embed_corpus(write(MANY), f"whole.{form}", bilm)
 
     def interrupted(*_):
         raise Interrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(JournaledFile, "publish", interrupted)
+        patch.setitem(corpus_run.WRITERS, form, interrupted)
         with pytest.raises(Interrupt):
             embed_corpus("in.txt", f"out.{form}", bilm)
     monkeypatch.setattr(Embedder, "runs", interrupted)
@@ -186,24 +182,29 @@ def test_text_that_changes_meanwhile_is_told(bilm, small_windows):
     assert not os.path.exists("out.npz")
 
 
+@pytest.fixture
+def full_disk():
+    """Lets a file have so many bytes only."""
+    resource = pytest.importorskip("resource")
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    before = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    yield lambda size: resource.setrlimit(resource.RLIMIT_FSIZE, (size, limits[1]))
+    resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    signal.signal(signal.SIGXFSZ, before)
+
+
+@pytest.mark.parametrize("size", [2_000, 12_000])  # of the second part, of the joined file
 @pytest.mark.parametrize("form", FORMATS)
-def test_a_full_disk_keeps_what_is_saved(bilm, small_windows, form, monkeypatch):
-    write(MANY)
-    to_file = JournaledFile._to_file
-
-    def full(self, start, content):
-        if start + len(content) > 14_000:
-            raise OSError(errno.ENOSPC, "No space left on device")
-        to_file(self, start, content)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(JournaledFile, "_to_file", full)
-        with pytest.raises(OSError, match="No space left"):
-            embed_corpus("in.txt", f"out.{form}", bilm)
+def test_a_full_disk_keeps_what_is_saved(bilm, small_windows, form, full_disk, size):
+    write(["ok"] * 6 + ["a b c d e f g h"] * 34)
+    full_disk(size)
+    with pytest.raises(OSError, match="File too large"):
+        embed_corpus("in.txt", f"out.{form}", bilm, layers="top")
+    full_disk(-1)
     assert sorted(os.listdir()) == ["in.txt", f"out.{form}.partial"]
-    seen = []
-    embed_corpus("in.txt", f"out.{form}", bilm, progress=seen.append)
-    assert seen[0].lines > 6
+    with CorpusRun(["in.txt"], f"out.{form}", Embedder(bilm, output="top")) as run:
+        assert run.saved.lines == (6 if size == 2_000 else 40)
+    embed_corpus("in.txt", f"out.{form}", bilm, layers="top")
     assert len(read(f"out.{form}")) == 40
 
 
@@ -277,18 +278,3 @@ def test_two_runs_cannot_write_the_same_output(bilm):
     with CorpusRun(["in.txt"], "out.npz", Embedder(bilm, output="top")):
         with pytest.raises(BlockingIOError, match="out.npz.partial is being written by another"):
             embed_corpus("in.txt", "out.npz", bilm, layers="top")
-
-
-def test_nothing_is_remembered_of_lines(bilm, small_windows, monkeypatch):
-    # What is held between two commits does not grow with the lines before.
-    held = []
-    commit = JournaledFile.commit
-
-    def watch(self, note):
-        held.append(len(self._pages))
-        commit(self, note)
-
-    monkeypatch.setattr(JournaledFile, "commit", watch)
-    embed_corpus(write(["a cat"] * 300), "out.npz", bilm, layers="default")
-    assert len(held) == 52
-    assert max(held) <= 1

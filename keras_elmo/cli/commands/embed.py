@@ -14,8 +14,7 @@ from keras_elmo.cli.signals import interruptible
 from keras_elmo.cli.text_files import STDIN, find_files
 from keras_elmo.corpora.corpus_run import CorpusRun
 from keras_elmo.corpora.embed_corpus import make_embedder
-from keras_elmo.corpora.output_file import DTYPES, FORMATS
-from keras_elmo.corpora.settings import LAYERS
+from keras_elmo.corpora.output_file import DTYPES, FORMATS, LAYERS
 from keras_elmo.text.rules import TOKENIZERS
 
 NO_SPACE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)

@@ -11,31 +11,30 @@ import h5py
 import numpy as np
 import pytest
 
+from keras_elmo.basics import files
 from keras_elmo.cli.commands import embed
 from keras_elmo.cli.main import main
 from keras_elmo.corpora import reader
 from keras_elmo.corpora.embed_corpus import make_embedder
-from keras_elmo.corpora.journaled_file import JournaledFile
 from keras_elmo.embedding.embedder import Embedder
 
 LINES = [f"see you at {k}/9" for k in range(30)]
-# A process that is killed in the middle of its n-th write into the file, in windows of six lines.
+# A process that is killed in its n-th step of making a file lasting, in windows of six lines.
 KILLED = """
 import os, signal, sys
 from keras_elmo.cli.main import main
 from keras_elmo.corpora import reader
-from keras_elmo.corpora.journaled_file import JournaledFile
 
-left, write, reader.LINES_AT_ONCE = int(sys.argv[1]), JournaledFile._to_file, 6
+left, fsync, reader.LINES_AT_ONCE = int(sys.argv[1]), os.fsync, 6
 
-def killed(self, start, content):
+def killed(handle):
     global left
     left -= 1
-    write(self, start, content[: len(content) // 2] if left == 0 else content)
     if left == 0:
         os.kill(os.getpid(), signal.SIGKILL)
+    fsync(handle)
 
-JournaledFile._to_file = killed
+os.fsync = killed
 sys.exit(main(sys.argv[2:]))
 """
 
@@ -158,14 +157,14 @@ def test_asked_to_end_it_says_so_and_goes_on_later(model, capsys, monkeypatch, n
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="no SIGKILL")
-def test_killed_in_the_middle_of_a_write_it_goes_on_to_the_same_content(model, capsys):
+def test_killed_while_it_writes_it_goes_on_to_the_same_content(model, capsys):
     arguments = [write(), "out.hdf5", *model, "--layers", "top"]
-    command = [sys.executable, "-c", KILLED, "150", "embed", *arguments]
+    command = [sys.executable, "-c", KILLED, "12", "embed", *arguments]
     killed = subprocess.run(command, capture_output=True, text=True)
     assert killed.returncode == -signal.SIGKILL, killed.stderr
     assert sorted(os.listdir()) == ["in.txt", "out.hdf5.partial"]
     assert main(["embed", *arguments]) == 0
-    assert "going on after line" in capsys.readouterr().out
+    assert "going on after line 12" in capsys.readouterr().out
     assert main(["embed", "in.txt", "whole.hdf5", *model, "--layers", "top"]) == 0
     assert read("out.hdf5") == read("whole.hdf5")
 
@@ -188,7 +187,7 @@ def test_a_full_disk_is_one_line_and_keeps_what_is_saved(model, capsys, monkeypa
     def full(*_):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(JournaledFile, "_to_file", full)
+    monkeypatch.setattr(files.os, "replace", full)
     assert main(["embed", write(), "out.npz", *model, "--layers", "top"]) == 2
     assert "out.npz.partial: No space left on device. What was saved" in one_line(capsys)
     assert os.path.isdir("out.npz.partial")

@@ -1,5 +1,6 @@
 import json
 import os
+import zipfile
 
 import h5py
 import numpy as np
@@ -7,7 +8,7 @@ import pytest
 from written_corpus import FORMATS, LINES, MANY, SHAPES, read, write
 
 from keras_elmo import ELMoEmbedding, embed_corpus
-from keras_elmo.corpora import corpus_run, reader, sentence_index
+from keras_elmo.corpora import corpus_run, reader, writers
 
 
 def test_every_line_is_stored_by_its_number_and_a_blank_one_is_told(bilm):
@@ -48,12 +49,27 @@ def test_the_file_tells_how_it_was_made(bilm):
     }  # fmt: skip
 
 
-@pytest.mark.parametrize("form", FORMATS)
-@pytest.mark.parametrize("layers", SHAPES)
-def test_layers_are_those_of_the_embedding(bilm, layers, form):
+def test_an_npz_file_is_whole_in_line_order_and_tells_the_same(bilm, small_windows):
+    embed_corpus(write(MANY), "out.npz", bilm, layers="top", dtype="float16")
+    with zipfile.ZipFile("out.npz") as archive:
+        assert archive.namelist() == [f"{k}.npy" for k in range(40)]
+        assert archive.testzip() is None  # every checksum is right
+        facts = json.loads(archive.comment)
+    assert (facts["layers"], facts["lines"], facts["bilm_sha256"]) == (
+        "top",
+        40,
+        bilm.fingerprint(),
+    )
+    assert {(array.shape[1], array.dtype) for array in read("out.npz").values()} == {
+        (16, np.dtype("float16"))
+    }
+
+
+@pytest.mark.parametrize("layers", ["all", "average", "default"])
+def test_layers_are_those_of_the_embedding(bilm, layers):
     with pytest.warns(UserWarning, match="line 1 is without tokens"):
-        embed_corpus(write(["", "a cat"]), f"out.{form}", bilm, layers=layers)
-    found = read(f"out.{form}")
+        embed_corpus(write(["", "a cat"]), "out.npz", bilm, layers=layers)
+    found = read("out.npz")
     output = "layers" if layers == "all" else layers
     expected = ELMoEmbedding(bilm, output=output, tokenizer="space")(["a cat"])[0]
     assert found["1"].shape == SHAPES[layers]
@@ -137,20 +153,18 @@ def test_progress_is_told(bilm, small_windows):
     assert seen[-1] == (40, len(" ".join(MANY).split()), 40)
 
 
-@pytest.mark.parametrize("form", FORMATS)
-def test_texts_that_hdf5_cannot_hold(bilm, form):
+def test_texts_that_hdf5_cannot_hold(bilm):
     lines = ["a\0b \0", "x" * 70_000]
-    embed_corpus(write(lines), f"out.{form}", bilm, layers="top")
-    assert read(f"out.{form}")["0"].shape == (2, 16)
-    if form == "hdf5":
-        with h5py.File("out.hdf5") as file:
-            assert file["0"].attrs["text"] == "a\ufffdb \ufffd"
-            assert file["1"].attrs["text"] == lines[1]
-            assert json.loads(file["sentence_to_index"][0]) == {lines[0]: "0", lines[1]: "1"}
+    embed_corpus(write(lines), "out.hdf5", bilm, layers="top")
+    assert read("out.hdf5")["0"].shape == (2, 16)
+    with h5py.File("out.hdf5") as file:
+        assert file["0"].attrs["text"] == "a\ufffdb \ufffd"
+        assert file["1"].attrs["text"] == lines[1]
+        assert json.loads(file["sentence_to_index"][0]) == {lines[0]: "0", lines[1]: "1"}
 
 
 def test_too_many_sentences_have_no_index(bilm, monkeypatch, small_windows):
-    monkeypatch.setattr(sentence_index, "MOST_BYTES", 30)
+    monkeypatch.setattr(writers, "MOST_BYTES_OF_INDEX", 30)
     embed_corpus(write(["ok"] * 30), "few.hdf5", bilm, layers="top")
     embed_corpus(write(MANY), "many.hdf5", bilm, layers="top")
     with h5py.File("few.hdf5") as few, h5py.File("many.hdf5") as many:
