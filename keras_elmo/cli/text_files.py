@@ -4,8 +4,8 @@ import glob
 import os
 import sys
 
-from keras_elmo.cli.errors import UserError
 from keras_elmo.basics.text_files import lines_of
+from keras_elmo.cli.errors import UserError
 
 STDIN = "-"
 
