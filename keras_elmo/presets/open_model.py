@@ -6,12 +6,13 @@ import json
 import os
 from collections.abc import Iterator
 from importlib import resources
+from pathlib import Path
 from typing import NamedTuple
 
 from keras_elmo.presets.archives import members_of
 from keras_elmo.presets.download import fetch
 from keras_elmo.presets.locate import Kind, is_options, is_weights, locate
-from keras_elmo.presets.registry import MANY_LANGS, PRESETS, advice, preset_directory
+from keras_elmo.presets.registry import MANY_LANGS, PRESETS, advice
 
 LARGEST_OPTIONS = 1 << 20
 LARGEST_WEIGHTS = 4 << 30
@@ -55,13 +56,15 @@ def open_model(place: str | os.PathLike | tuple | list) -> Iterator[ModelFiles]:
         TypeError: `place` is none of these.
     """
     found = locate(place)
-    if found.kind is Kind.SHIPPED:
-        with _open_shipped(found.place) as files:
+    if found.kind in (Kind.SHIPPED, Kind.DIRECTORY):
+        with _open_directory(found.directory) as files:
             yield files
     elif found.kind is Kind.PUBLISHED:
         yield _open_published(found.model)
-    elif found.kind in _OPENERS:
-        yield _OPENERS[found.kind](found.place)
+    elif found.kind is Kind.ARCHIVE:
+        yield _open_archive(found.place)
+    elif found.kind is Kind.PAIR:
+        yield _open_pair(found.place)
     else:
         raise _no_bilm(found)
 
@@ -90,21 +93,19 @@ def _no_bilm(found):
 
 
 @contextlib.contextmanager
-def _open_shipped(name):
-    directory = preset_directory(name)
+def _open_directory(directory):
     names = sorted(entry.name for entry in directory.iterdir() if entry.is_file())
-    options, weights = _pick(names, name)
+    options, weights = (directory.joinpath(name) for name in _pick(names, directory))
     # One by one: as_file of a directory needs Python 3.12 where the package lies in a zip file.
-    with resources.as_file(directory.joinpath(weights)) as file:
-        content, path = directory.joinpath(options).read_bytes(), os.fspath(file)
-        yield ModelFiles(content, str(directory.joinpath(options)), path, path)
+    with resources.as_file(weights) as file:
+        yield _read_pair(options, file)
 
 
 def _open_published(model):
     paths = fetch(model.name)
     if "archive" in paths:
         return _open_archive(paths["archive"])
-    files = _read_pair(paths["options"], paths["weights"])
+    files = _read_pair(Path(paths["options"]), paths["weights"])
     _check_sizes(files, model)
     return files
 
@@ -130,37 +131,29 @@ def _open_pair(place):
         raise ValueError(
             f"A pair of files must be (options, weights). Received {len(place)} entries: {place!r}."
         )
-    options, weights = (os.fspath(path) for path in place)
-    for path in (options, weights):
+    for path in place:
         if not os.path.isfile(path):
             raise FileNotFoundError(
                 f"A pair must name an options file and a weights file. Received {path!r}, "
                 "and no file is there."
             )
-    return _read_pair(options, weights)
-
-
-def _open_directory(directory):
-    entries = sorted(os.listdir(directory))
-    names = [name for name in entries if os.path.isfile(os.path.join(directory, name))]
-    _check_kind(names, directory)
-    options, weights = _pick(names, directory)
-    return _read_pair(os.path.join(directory, options), os.path.join(directory, weights))
+    options, weights = place
+    return _read_pair(Path(options), weights)
 
 
 def _read_pair(options, weights):
-    if os.path.getsize(options) > LARGEST_OPTIONS:
+    with options.open("rb") as file:
+        content = file.read(LARGEST_OPTIONS + 1)
+    if len(content) > LARGEST_OPTIONS:
         raise ValueError(
-            f"{options} must be a JSON file of options. Received {os.path.getsize(options):,} "
+            f"{options} must be a JSON file of options. Received more than {LARGEST_OPTIONS:,} "
             "bytes. Give the model's own options file; in a pair it comes first."
         )
-    with open(options, "rb") as file:
-        return ModelFiles(file.read(), options, weights, weights)
+    return ModelFiles(content, str(options), os.fspath(weights), str(weights))
 
 
 def _open_archive(place):
     names, contents = _read_archive(place)
-    _check_kind(names, place)
     options, weights = _pick(names, place)
     return ModelFiles(
         contents[options].getvalue(), f"{place}:{options}", contents[weights], f"{place}:{weights}"
@@ -193,18 +186,11 @@ def _read_member(member, largest, place):
     return content
 
 
-def _check_kind(names, place):
-    """Raises a ValueError for the layouts of other models, where there is no biLM beside them."""
-    if any(map(is_options, names)) and any(map(is_weights, names)):
-        return
-    stems = {os.path.basename(name) for name in names}
-    if len(stems & _MANY_LANGS_NAMES) > 1:
-        raise ValueError(f"{place}: {MANY_LANGS}")
-
-
 def _pick(names, place):
-    options = [name for name in names if is_options(name)]
-    weights = [name for name in names if is_weights(name)]
+    """The names of the one options file and the one weights file among `names`."""
+    options, weights = list(filter(is_options, names)), list(filter(is_weights, names))
+    if not (options and weights) and len({*map(os.path.basename, names)} & _MANY_LANGS_NAMES) > 1:
+        raise ValueError(f"{place}: {MANY_LANGS}")
     shown = [name for name in names if not os.path.basename(name).startswith(".")][:12]
     for kind, found in (("options (*options*.json)", options), ("weights (*.hdf5)", weights)):
         if not found:
@@ -218,10 +204,3 @@ def _pick(names, place):
                 "there, or in Python give the pair (options, weights)."
             )
     return options[0], weights[0]
-
-
-_OPENERS = {
-    Kind.DIRECTORY: _open_directory,
-    Kind.ARCHIVE: _open_archive,
-    Kind.PAIR: _open_pair,
-}

@@ -11,6 +11,7 @@ import pytest
 from published import pair, publish, tiny_model
 
 from keras_elmo.bilm.bilm import BiLM
+from keras_elmo.presets import locate as locating
 from keras_elmo.presets import open_model as opening
 from keras_elmo.presets.registry import RemoteFile
 
@@ -107,7 +108,7 @@ def test_a_shipped_model_where_the_package_lies_in_a_zip_file(
         for path in tiny_directory.iterdir():
             archive.write(path, f"keras_elmo/presets/english-small/{path.name}")
     root = zipfile.Path(tmp_path / "package.zip", "keras_elmo/presets/")
-    monkeypatch.setattr(opening, "preset_directory", root.joinpath)
+    monkeypatch.setattr(locating, "preset_directory", root.joinpath)
     assert BiLM.load("english-small").fingerprint() == tiny_bilm.fingerprint()
 
 
