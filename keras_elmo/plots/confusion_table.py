@@ -1,9 +1,16 @@
 """Which classes are taken for which."""
 
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
 import numpy as np
+from numpy.typing import ArrayLike
 
 from keras_elmo.plots.drawing import SIZE, new_picture
 from keras_elmo.plots.lettering import label_of, write
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 MOST = 50
 FEW = 12  # so many classes fit the usual size
@@ -12,7 +19,7 @@ WIDTH_OF_DIGIT = 0.62  # of its height
 NAME_SIZE = 8.0
 
 
-def confusion(matrix, classes):
+def confusion(matrix: ArrayLike, classes: Sequence) -> "Figure":
     """Draws a confusion table: counts in the cells, shares of the true class as colour.
 
     The picture grows with the number of classes. Of more than 50 the most frequent are drawn and
@@ -22,9 +29,6 @@ def confusion(matrix, classes):
     Args:
         matrix: int (n, n), how often each class (row) was taken for each class (column).
         classes: n labels of any type.
-
-    Returns:
-        matplotlib.figure.Figure.
 
     Raises:
         ValueError: shapes do not fit, or a count is below 0.
@@ -85,23 +89,22 @@ def _size(names):
     """Inches: the usual size for few classes, else `CELL` a class beside the names."""
     if len(names) <= FEW:
         return SIZE
-    margin = max(len(text) for text, _ in names) * NAME_SIZE * WIDTH_OF_DIGIT / 72
+    margin = max(map(len, names)) * NAME_SIZE * WIDTH_OF_DIGIT / 72
     return CELL * len(names) + margin + 1.6, CELL * len(names) + margin + 1.0
 
 
 def _write_names(axes, names):
     places = range(len(names))
-    texts = [text for text, _ in names]
+    look = {}
     if len(names) > FEW:
-        axes.set_xticks(places, texts, rotation=90)
-    elif len(names) > 4 or max(map(len, texts)) > 10:
-        axes.set_xticks(places, texts, rotation=30, ha="right", rotation_mode="anchor")
-    else:
-        axes.set_xticks(places, texts)
-    axes.set_yticks(places, texts)
+        look = {"rotation": 90}
+    elif len(names) > 4 or max(map(len, names)) > 10:
+        look = {"rotation": 30, "ha": "right", "rotation_mode": "anchor"}
+    axes.set_xticks(places, names, **look)
+    axes.set_yticks(places, names)
     for labels in (axes.get_xticklabels(), axes.get_yticklabels()):
-        for label, (text, font) in zip(labels, names, strict=True):
-            write(label, text, font, NAME_SIZE if len(names) > 4 else None)
+        for label, name in zip(labels, names, strict=True):
+            write(label, name, NAME_SIZE if len(names) > 4 else None)
     axes.set_xlabel("predicted class")
     axes.set_ylabel("true class")
     axes.tick_params(length=0)

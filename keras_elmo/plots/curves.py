@@ -1,13 +1,18 @@
 """Loss and accuracy while a model learns."""
 
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
 from keras_elmo.plots.drawing import SIZE, finish, new_picture, plot_steps, style, whole_ticks
 
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
 LEFT_OUT = ("learning_rate", "lr")
 
 
-def learning_curves(history, loss_unit=None):
+def learning_curves(history: Any, loss_unit: str | None = None) -> "Figure":
     """Draws loss, accuracy and what else was measured, of training and validation.
 
     A `MixHistory` is drawn by step: each step's values pale, their running mean, and the values of
@@ -16,10 +21,7 @@ def learning_curves(history, loss_unit=None):
     Args:
         history: what `fit` returned, a dict of lists as its `history`, or a
             `keras_elmo.MixHistory`.
-        loss_unit: str, unit of the loss for its axis, as `"nats"`; None names none.
-
-    Returns:
-        matplotlib.figure.Figure.
+        loss_unit: unit of the loss for its axis, as `"nats"`; None names none.
 
     Raises:
         ValueError: there is nothing to draw.

@@ -1,100 +1,94 @@
 """Users' own words in pictures: fonts that have their letters, no mark-up, one line each."""
 
 import functools
-from pathlib import Path
+from typing import Any
 
 from keras_elmo.plots.drawing import check_matplotlib
 
-LAST_RESORT = "LastResort"  # has a box for every letter and no letter
+LAST_RESORT = "Last Resort"  # has a box for every letter and no letter
 CUT = "…"
 
 
-def label_of(text, number, longest=24):
-    """A name as it can be written, and its font.
+def label_of(text: object, number: int, longest: int = 24) -> str:
+    """A name as it can be written; its place, as `#3`, where no font has its letters.
 
     Args:
         text: a label of any type.
-        number: int, its place, which stands for it where no font has its letters: `#3`.
-        longest: int, letters to keep.
-
-    Returns:
-        `(str, FontProperties)`.
+        number: its place.
+        longest: letters to keep.
     """
     text = cut(one_line(str(text)), longest)
-    font = font_of(text)
-    return (text, font) if font is not None else (f"#{number}", font_of("#"))
+    return text if families_of(text) else f"#{number}"
 
 
-def readable(text, longest):
-    """A text without the letters that no font has, cut; and its font."""
-    text = one_line(text)
-    if font_of(text) is None:
-        text = one_line("".join(c for c in text if font_of(c) is not None))
-    text = cut(text, longest)
-    return text, font_of(text)
+def readable(text: str, longest: int) -> str:
+    """A text without the letters that no font has, cut."""
+    return cut(one_line("".join(c for c in text if not c.isprintable() or families_of(c))), longest)
 
 
-def write(artist, text, font, size=None):
-    """Puts a text into a matplotlib Text as it is: `$` begins no formula."""
+def write(artist: Any, text: str, size: float | None = None) -> None:
+    """Puts a text into matplotlib's Text: `$` begins no formula, and each letter has its font."""
     artist.set_parse_math(False)
-    size = artist.get_fontsize() if size is None else size
-    artist.set_fontproperties(font)
-    artist.set_fontsize(size)
+    artist.set_fontfamily(families_of(text) or artist.get_fontfamily())
+    if size is not None:
+        artist.set_fontsize(size)
     artist.set_text(text)
 
 
-def one_line(text):
+def one_line(text: str) -> str:
     """A text without line ends, tabs and other letters that do not print."""
     return " ".join("".join(c if c.isprintable() else " " for c in text).split())
 
 
-def cut(text, longest):
+def cut(text: str, longest: int) -> str:
     """The first letters of a text, with a mark where some are left out."""
     return text if len(text) <= longest else text[: longest - 1] + CUT
 
 
 @functools.lru_cache(maxsize=4096)
-def font_of(text):
-    """FontProperties of a font that has all letters of a text, the usual one first; or None."""
+def families_of(text: str) -> tuple[str, ...]:
+    """Font families that have the letters between them, the usual one first; none if none do."""
+    families, missing = [], {ord(letter) for letter in text}
+    for family in _families():
+        found = missing & _letters(family)
+        if found or not families:
+            families.append(family)
+        missing -= found
+        if not missing:
+            return tuple(families)
+    return ()
+
+
+def _families():
+    """The usual family, and then matplotlib's others, sans-serif ones before others."""
     check_matplotlib()
-    from matplotlib.font_manager import FontProperties, findfont
+    from matplotlib.font_manager import FontProperties
 
-    needed = {ord(letter) for letter in text}
-    usual = FontProperties()
-    if needed <= _letters(findfont(usual)):
-        return usual
-    paths = (path for path in _other_fonts() if needed <= _letters(path))
-    return next((FontProperties(fname=path) for path in paths), None)
-
-
-@functools.lru_cache(maxsize=1)
-def _other_fonts():
-    """Paths of the system's fonts, upright sans-serif ones first.
-
-    The system is asked: matplotlib's own list is as old as its cache.
-    """
-    from matplotlib.font_manager import findSystemFonts, fontManager
-
-    paths = {entry.fname for entry in fontManager.ttflist} | set(findSystemFonts())
-    return tuple(sorted((path for path in paths if LAST_RESORT not in path), key=_preference))
-
-
-def _preference(path):
-    name = Path(path).stem.lower()
-    return (
-        any(part in name for part in ("italic", "oblique", "bold", "light", "black", "mono")),
-        not any(part in name for part in ("sans", "gothic")),
-        path,
+    yield FontProperties().get_name()
+    yield from sorted(
+        _files(), key=lambda name: ("Sans" not in name and "Gothic" not in name, name)
     )
 
 
+@functools.lru_cache(maxsize=1)
+def _files():
+    """The file of each family's upright font of normal weight."""
+    from matplotlib.font_manager import fontManager
+
+    return {
+        entry.name: entry.fname
+        for entry in fontManager.ttflist
+        if (entry.style, entry.weight) == ("normal", 400) and not entry.name.startswith(LAST_RESORT)
+    }
+
+
 @functools.lru_cache(maxsize=256)
-def _letters(path):
-    """Code points of the letters of a font file; none of a file that cannot be drawn with."""
+def _letters(family):
+    """Code points of a family's letters; none where its font cannot be drawn with."""
     from matplotlib.font_manager import get_font
 
     try:
-        font = get_font(path)
+        font = get_font(_files()[family])
         return frozenset(font.get_charmap()) if font.scalable else frozenset()
-    except (OSError, RuntimeError, ValueError):
+    except (KeyError, OSError, RuntimeError, ValueError):
         return frozenset()

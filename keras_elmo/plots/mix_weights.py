@@ -1,15 +1,27 @@
 """What a task takes from which layer of the biLM."""
 
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
 import numpy as np
+from numpy.typing import ArrayLike
 
 from keras_elmo.plots.drawing import COLORS, GRAY, SIZE, finish, new_picture, style, whole_ticks
 from keras_elmo.plots.lettering import label_of, write
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 AXIS = "weight (sum of all: 1)"
 BEHIND = {"facecolor": "white", "edgecolor": "none", "pad": 1.0}  # so that no line crosses text
 
 
-def layer_weights(weights, names=None, gamma=None, steps=None):
+def layer_weights(
+    weights: ArrayLike,
+    names: Sequence[str] | None = None,
+    gamma: ArrayLike | None = None,
+    steps: Sequence[int] | None = None,
+) -> "Figure":
     """Draws the weights of the mix: bars for one set of them, lines for their way over training.
 
     Args:
@@ -19,9 +31,6 @@ def layer_weights(weights, names=None, gamma=None, steps=None):
         gamma: number, or (n,) of them: the scale. Over training it is drawn in a second panel.
         steps: (n,) whole numbers, the steps that the rows of `weights` belong to; None counts 1
             to n.
-
-    Returns:
-        matplotlib.figure.Figure.
 
     Raises:
         ValueError: shapes do not fit, or weights have not the sum 1.
@@ -77,9 +86,9 @@ def _bars(weights, names, gamma):
     places = np.arange(len(weights))
     bars = axes.bar(places, weights, color=COLORS[0], width=0.6)
     axes.bar_label(bars, fmt="%.3f", padding=2, bbox=BEHIND)
-    axes.set_xticks(places, [text for text, _ in names], rotation=0 if len(names) <= 4 else 90)
-    for label, (text, font) in zip(axes.get_xticklabels(), names, strict=True):
-        write(label, text, font)
+    axes.set_xticks(places, names, rotation=0 if len(names) <= 4 else 90)
+    for label, name in zip(axes.get_xticklabels(), names, strict=True):
+        write(label, name)
     _mark_plain_mean(axes, len(weights))
     finish(axes, "layer of the biLM", AXIS)
     axes.grid(False, axis="x")
@@ -102,8 +111,8 @@ def _lines(weights, names, gamma, steps):
     finish(axes, "step" if panels is None else "", AXIS)
     whole_ticks(axes)
     legend = axes.legend(frameon=False, loc="center left", bbox_to_anchor=(1.0, 0.5), fontsize=9)
-    for entry, (text, font) in zip(legend.get_texts(), names, strict=False):
-        write(entry, text, font)
+    for entry, name in zip(legend.get_texts(), names, strict=False):
+        write(entry, name)
     if panels is not None:
         panels[1].plot(steps, gamma, color=GRAY, marker=marker, linewidth=1.8)
         finish(panels[1], "step", "gamma\n(factor)")

@@ -1,26 +1,33 @@
 """How a biLM gets better in pretraining."""
 
 import os
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from keras_elmo.plots.drawing import finish, new_picture, plot_steps, style, whole_ticks
 from keras_elmo.pretraining.log import read_log
 
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
 DIRECTIONS = ("forward", "backward", "combined")
 
 
-def perplexity(log, tokens_per_step=None):
+def perplexity(
+    log: str | os.PathLike | Sequence[Mapping] | Mapping[str, Sequence],
+    tokens_per_step: float | None = None,
+) -> "Figure":
     """Draws held-out perplexity and training loss of a pretraining, forward and backward.
+
+    Without held-out text there is one panel, the loss.
 
     Args:
         log: path of `training.csv`, which `keras_elmo-train bilm` writes, or of the directory
             that it lies in; or a list of its rows, dicts; or a dict of its columns.
         tokens_per_step: number of tokens that a step trains on, for an axis of tokens; None for
             an axis of steps.
-
-    Returns:
-        matplotlib.figure.Figure. Without held-out text it has one panel, the loss.
 
     Raises:
         FileNotFoundError: there is no such log.

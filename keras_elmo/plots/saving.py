@@ -1,8 +1,13 @@
 """Pictures as files, whole or not at all."""
 
 import os
-import tempfile
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+from keras_elmo.basics.files import whole_file
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 FORMATS = ("png", "svg")
 DPI = 150
@@ -11,11 +16,11 @@ HASH_SALT = "keras_elmo"
 METADATA = {"png": {}, "svg": {"Date": None}}
 
 
-def save(figure, path):
+def save(figure: "Figure", path: str | os.PathLike) -> None:
     """Writes a figure to a file, which appears whole or not at all and replaces an earlier one.
 
     Args:
-        figure: matplotlib Figure.
+        figure: what to write.
         path: file that ends in `.png` or `.svg`, in a directory that exists.
 
     Raises:
@@ -31,15 +36,11 @@ def save(figure, path):
         )
     import matplotlib
 
-    options = {"svg.hashsalt": HASH_SALT}
-    with tempfile.TemporaryDirectory(prefix=f".{path.name}-", dir=path.parent) as scratch:
-        whole = Path(scratch) / path.name
-        with matplotlib.rc_context(options):
-            figure.savefig(whole, format=form, dpi=DPI, metadata=METADATA[form])
-        os.replace(whole, path)
+    with whole_file(path) as whole, matplotlib.rc_context({"svg.hashsalt": HASH_SALT}):
+        figure.savefig(whole, format=form, dpi=DPI, metadata=METADATA[form])
 
 
-def format_of(path):
+def format_of(path: str | os.PathLike) -> str:
     """`"png"` or `"svg"`, by the ending of a path."""
     form = Path(path).suffix.lower().removeprefix(".")
     if form not in FORMATS:

@@ -1,11 +1,17 @@
 """Vectors in two dimensions."""
 
 import collections
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from keras_elmo.plots.drawing import COLORS, GRAY, MARKERS, finish, new_picture
 from keras_elmo.plots.lettering import label_of, readable, write
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 MOST_LABELS = 20
 MOST_TEXTS = 400
@@ -14,7 +20,7 @@ TEXT_SIZE = 7.0
 OTHERS = "other labels"
 
 
-def sense_map(vectors, labels, texts=None):
+def sense_map(vectors: ArrayLike, labels: Sequence, texts: Sequence[str] | None = None) -> "Figure":
     """Draws vectors by their first two principal components, a colour and a marker for each label.
 
     The texts are written beside their points where they cover nothing. Of more than 20 labels the
@@ -24,9 +30,6 @@ def sense_map(vectors, labels, texts=None):
         vectors: float (n, D), at least one.
         labels: n labels of any type.
         texts: n short str, or None.
-
-    Returns:
-        matplotlib.figure.Figure.
 
     Raises:
         ValueError: lengths differ, or a number is not finite.
@@ -53,12 +56,12 @@ def sense_map(vectors, labels, texts=None):
     return picture
 
 
-def principal_components(vectors, n=2):
+def principal_components(vectors: ArrayLike, n: int = 2) -> tuple[np.ndarray, np.ndarray]:
     """Coordinates of vectors along their first principal components.
 
     Args:
         vectors: float (m, D).
-        n: int, how many components.
+        n: how many components.
 
     Returns:
         `(places, shares)`: float (m, n), 0 where vectors have fewer dimensions; and (n,), the share
@@ -100,8 +103,7 @@ def _draw_points(picture, axes, places, labels):
     for number, label in enumerate(kept):
         rows = [row for row, other in enumerate(labels) if other == label]
         _scatter(axes, places[rows], COLORS[number % len(COLORS)], MARKERS[number % len(MARKERS)])
-        text, font = label_of(label, number + 1)
-        names.append((f"{text} ({len(rows)})", font))
+        names.append(f"{label_of(label, number + 1)} ({len(rows)})")
     rest = [row for row, label in enumerate(labels) if label not in set(kept)]
     if rest:
         _scatter(axes, places[rest], GRAY, ".")
@@ -118,8 +120,8 @@ def _write_legend(picture, axes, names):
     legend = picture.legend(
         axes.collections, [" "] * len(names), loc="outside right center", fontsize=8, frameon=False
     )
-    for entry, (text, font) in zip(legend.get_texts(), names, strict=True):
-        write(entry, text, font)
+    for entry, name in zip(legend.get_texts(), names, strict=True):
+        write(entry, name)
 
 
 def _write_texts(picture, axes, places, texts):
@@ -129,9 +131,9 @@ def _write_texts(picture, axes, places, texts):
     taken = Boxes(np.concatenate([points - 4, points + 4], axis=1))
     frame = axes.get_window_extent()
     for row in range(min(len(texts), MOST_TEXTS)):
-        text, font = readable(str(texts[row]), LONGEST_TEXT)
+        text = readable(str(texts[row]), LONGEST_TEXT)
         if text:
-            _write_beside(axes, places[row], text, font, taken, frame)
+            _write_beside(axes, places[row], text, taken, frame)
 
 
 SIDES = (
@@ -142,9 +144,9 @@ SIDES = (
 )
 
 
-def _write_beside(axes, place, text, font, taken, frame):
+def _write_beside(axes, place, text, taken, frame):
     artist = axes.annotate("", place, xytext=(0, 0), textcoords="offset points", color="#333333")
-    write(artist, text, font, TEXT_SIZE)
+    write(artist, text, TEXT_SIZE)
     artist.set_in_layout(False)
     for offset, horizontal, vertical in SIDES:
         artist.set(position=offset, ha=horizontal, va=vertical)

@@ -4,8 +4,6 @@ from matplotlib.colors import to_rgb
 
 from keras_elmo.plots import confusion
 
-NAMES = ["$ and $", "_hidden", "a name much longer than the table is wide"]
-
 
 def names_of(axes):
     return [label.get_text() for label in axes.get_yticklabels()]
@@ -22,22 +20,20 @@ def test_counts_are_written_and_shares_are_the_colours(check_whole):
     np.testing.assert_allclose(axes.get_images()[0].get_array(), [[1, 0], [0.75, 0.25]])
     assert (axes.get_xlabel(), axes.get_ylabel()) == ("predicted class", "true class")
     assert "1,244 of 1,274 right (97.6%)" in figure.get_suptitle()
+    colors = [to_rgb(text.get_color()) for text in axes.texts]
+    assert (colors[0], colors[1]) == ((1, 1, 1), (0, 0, 0))
     check_whole(figure)
 
 
-def test_counts_on_dark_cells_are_white():
-    texts = {text.get_text(): text for text in confusion([[9, 1], [0, 1]], "ab").axes[0].texts}
-    assert to_rgb(texts["9"].get_color()) == (1, 1, 1)
-    assert to_rgb(texts["0"].get_color()) == (0, 0, 0)
-
-
 def test_names_are_text_and_long_ones_are_cut(check_whole):
-    figure = confusion(np.eye(3, dtype=int), NAMES)
+    names = ["$ and $", "_hidden", "a name much longer than the table is wide"]
+    figure = confusion(np.diag([1, 0, 3]), names)
+    np.testing.assert_array_equal(figure.axes[0].get_images()[0].get_array(), np.diag([1, 0, 1]))
     assert names_of(figure.axes[0]) == ["$ and $", "_hidden", "a name much longer than…"]
     check_whole(figure)
 
 
-@pytest.mark.parametrize("n", [5, 13, 50])
+@pytest.mark.parametrize("n", [5, 20])
 def test_many_classes_make_a_larger_picture(n, check_whole):
     figure = confusion(np.full((n, n), 7), [f"B-class-{k}" for k in range(n)])
     assert len(figure.axes[0].texts) == n * n
@@ -59,18 +55,10 @@ def test_rare_classes_beyond_fifty_are_summed_up():
     assert f"{sum(range(1, 71)):,} of {matrix.sum():,} right" in figure.get_suptitle()
 
 
-def test_a_class_that_does_not_occur_has_no_colour():
-    figure = confusion([[0, 0], [0, 3]], [True, False])
-    np.testing.assert_array_equal(figure.axes[0].get_images()[0].get_array(), [[0, 0], [0, 1]])
-    assert names_of(figure.axes[0]) == ["True", "False"]
-
-
 @pytest.mark.parametrize(
     ("matrix", "classes", "message"),
     [
-        ([[1, 2]], ["a", "b"], "a row and a column for each"),
         ([[1, 2], [3, 4]], ["a"], r"shape \(2, 2\), 1 classes"),
-        (np.zeros((0, 0), int), [], "shape"),
         ([[0.5, 0.5], [0, 1]], ["a", "b"], "whole numbers"),
         ([[1, -1], [0, 1]], ["a", "b"], "smallest -1"),
     ],

