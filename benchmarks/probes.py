@@ -23,7 +23,7 @@ from probing.layers import embedder, untrained
 from probing.tasks import TASKS
 
 from keras_elmo.bilm.bilm import BiLM
-from keras_elmo.presets.registry import PRESETS, preset_directory
+from keras_elmo.presets.locate import locate
 
 QUICK_SHARE = 0.1
 
@@ -93,9 +93,9 @@ def _describe(place, bilm):
 
 def _vocabulary(place):
     """Which vocabulary the biLM was trained with, where its directory holds one."""
-    named = place in PRESETS
-    path = (preset_directory(place) if named else Path(place)).joinpath("vocab.txt")
-    if not path.is_file():
+    directory = locate(place).directory
+    path = directory and directory.joinpath("vocab.txt")
+    if not path or not path.is_file():
         return "no vocabulary beside it"
     return f"vocabulary {len(path.read_text(encoding='utf-8').split()):,}"
 
