@@ -1,8 +1,9 @@
-"""Starts the console commands with TensorFlow's log noise left out.
+"""Starts the console commands: answers at once, TensorFlow's log noise left out.
 
-This module stands outside the package because importing anything of the package imports
-TensorFlow, which writes to stderr while it is loaded: by then it is too late to ask for silence.
-Set TF_CPP_MIN_LOG_LEVEL=0 to see TensorFlow's log.
+This module stands outside the package because importing anything of the package imports all of it
+and TensorFlow, which takes seconds and writes to stderr: by then it is too late to ask for less. A
+command imports the package with `parses` set, reads and checks its arguments, and calls
+`load_package` before it works. Set TF_CPP_MIN_LOG_LEVEL=0 to see TensorFlow's log.
 """
 
 import contextlib
@@ -11,40 +12,52 @@ import importlib
 import os
 import sys
 import tempfile
+from collections.abc import Iterator
 
 LOG_LEVEL = "TF_CPP_MIN_LOG_LEVEL"
 SILENT = "3"
 M_TOP_PAD = -2  # of malloc.h
 KEPT_BYTES = 64 << 20
+parses = False  # read by keras_elmo/__init__.py
 
 
-def main():
-    """Runs `keras_elmo.cli.main.main`."""
-    launch("keras_elmo", "keras_elmo.cli.main")
+def main() -> None:
+    """Runs `keras_elmo`."""
+    launch("keras_elmo.cli.main")
 
 
-def train():
-    """Runs `keras_elmo.cli.train.main`."""
-    launch("keras_elmo-train", "keras_elmo.cli.train")
+def train() -> None:
+    """Runs `keras_elmo-train`."""
+    launch("keras_elmo.cli.train")
 
 
-def launch(prog, module):
-    """Exits with the status of a module's `main()`; `prog` names the command in messages."""
+def launch(module: str) -> None:
+    """Exits with the status of a module's `main()`."""
+    global parses
+    parses = True
     keep_freed_memory()
     try:
-        if os.environ.get(LOG_LEVEL, SILENT) != SILENT:
-            run = importlib.import_module(module).main
-        else:
-            os.environ[LOG_LEVEL] = SILENT
-            with stderr_held_back():
-                run = importlib.import_module(module).main
+        run = importlib.import_module(module).main
     except KeyboardInterrupt:
-        sys.stderr.write(f"{prog}: interrupted\n")
         sys.exit(130)
     sys.exit(run())
 
 
-def keep_freed_memory():
+def load_package() -> None:
+    """Imports all of the package, with its classes known to Keras, where a command left it out."""
+    global parses
+    if not parses:
+        return
+    parses = False
+    package = sys.modules["keras_elmo"]
+    if os.environ.setdefault(LOG_LEVEL, SILENT) != SILENT:
+        importlib.reload(package)
+    else:
+        with stderr_held_back():
+            importlib.reload(package)
+
+
+def keep_freed_memory() -> bool:
     """Asks the C library to keep up to 64 MiB a thread that was freed, for the next tensors.
 
     glibc would give it back to the system after each operation and fetch it again, zeroed, page
@@ -52,7 +65,7 @@ def keep_freed_memory():
     so is one that MALLOC_TOP_PAD_ is set for.
 
     Returns:
-        bool, whether the library has taken it.
+        Whether the library has taken it.
     """
     if "MALLOC_TOP_PAD_" in os.environ:
         return False
@@ -63,7 +76,7 @@ def keep_freed_memory():
 
 
 @contextlib.contextmanager
-def stderr_held_back():
+def stderr_held_back() -> Iterator[None]:
     """Holds back what is written to file descriptor 2; shows it only if the block raises."""
     sys.stderr.flush()
     original = os.dup(2)
@@ -79,7 +92,3 @@ def stderr_held_back():
             sys.stderr.flush()
             os.dup2(original, 2)
             os.close(original)
-
-
-if __name__ == "__main__":
-    main()

@@ -22,7 +22,7 @@ from claims.baselines import tf_idf
 from sklearn.metrics import accuracy_score, f1_score
 
 EXAMPLE = Path(__file__).parents[1] / "examples" / "spam_classifier.py"
-COMMAND = [sys.executable, "-m", "keras_elmo_train", "classifier"]
+COMMAND = [sys.executable, "-c", "from keras_elmo_launcher import train; train()", "classifier"]
 KAGGLE = ["--text-column", "v2", "--label-column", "v1", "--encoding", "latin-1"]
 
 

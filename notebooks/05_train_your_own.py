@@ -135,7 +135,8 @@ options = {
     "--report-every": 25,
     "--learning-rate": 0.005,
 }
-command = [sys.executable, "-m", "keras_elmo_train", "bilm", str(text / "*.txt"), "--overwrite"]
+start = "from keras_elmo_launcher import train; train()"
+command = [sys.executable, "-c", start, "bilm", str(text / "*.txt"), "--overwrite"]
 command += [str(word) for option in options.items() for word in option]
 
 done = subprocess.run(command, capture_output=True, text=True)

@@ -186,7 +186,7 @@ def test_sections_of_docstrings_are_read(pages):
 
 def parsers(command):
     """(words, parser) of a console command and of its subcommands."""
-    parser = command._parser()
+    parser = command._parser(list(command.subcommands))
     yield parser.prog, parser
     for action in parser._actions:
         if isinstance(action, argparse._SubParsersAction):

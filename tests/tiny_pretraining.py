@@ -14,13 +14,15 @@ SMALL = [
     *("--window", "5", "--learning-rate", "0.02", "--tokenizer", "space"),
 ]
 
+PROGRAM = ("-c", "from keras_elmo_launcher import train; train()")
+
 
 def write_corpus(folder):
     (folder / "text.txt").write_text("\n".join(lines(0, 200)))
     (folder / "held-out.txt").write_text("\n".join(lines(1, 20)))
 
 
-def start(folder, output, *options, cluster=None, index=0, program=("-m", "keras_elmo_train")):
+def start(folder, output, *options, cluster=None, index=0, program=PROGRAM):
     """Starts the command; `cluster` is a list of addresses of workers."""
     environment = {**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3"}
     environment.pop("TF_CONFIG", None)

@@ -28,9 +28,8 @@ HEADER = ("name", "language", "trained on", "LSTM / projection", "parameters", "
 def commands(prog, root):
     """Every `--help` of a console command, each below a heading."""
     command = importlib.import_module(COMMANDS[prog]).COMMAND
-    names = [module.__name__.rpartition(".")[2] for module in command.subcommands]
     sections = [f"```text\n{help_of(command, [])}```\n"]
-    for name in names:
+    for name in command.subcommands:
         sections.append(f"### {prog} {name}\n\n```text\n{help_of(command, [name])}```\n")
     return "\n".join(sections), None
 

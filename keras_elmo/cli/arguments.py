@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from keras_elmo.basics.options import Kind
-from keras_elmo.cli.errors import UserError
+from keras_elmo.cli.command import UserError
 
 
 class HelpFormatter(argparse.ArgumentDefaultsHelpFormatter, argparse.RawDescriptionHelpFormatter):

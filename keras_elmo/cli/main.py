@@ -1,17 +1,8 @@
 """`keras_elmo`: uses what is trained, from the command line."""
 
+from collections.abc import Sequence
+
 from keras_elmo.cli.command import Command
-from keras_elmo.cli.commands import (
-    convert,
-    download,
-    embed,
-    evaluate,
-    export,
-    presets,
-    score,
-    senses,
-    substitutes,
-)
 
 PROG = "keras_elmo"
 EXAMPLES = f"""\
@@ -24,10 +15,20 @@ EXAMPLES = f"""\
   {PROG} download original
   {PROG} convert https://tfhub.dev/google/elmo/3 elmo-3
   {PROG} export spam-model/model.keras served"""
-SUBCOMMANDS = (embed, evaluate, score, substitutes, senses, presets, download, convert, export)
+SUBCOMMANDS = {
+    "embed": "vectors of every line of a text, in a file",
+    "evaluate": "perplexity of text under a language model",
+    "score": "log-probability of each sentence",
+    "substitutes": "words that fit at a place of a sentence",
+    "senses": "places of a word in a text, and which of them are alike",
+    "presets": "models that can be loaded by name",
+    "download": "published models into the cache",
+    "convert": "a TF-Hub module as options.json and weights.hdf5",
+    "export": "SavedModel for TF-Hub or TensorFlow Serving",
+}
 COMMAND = Command(PROG, "Use trained ELMo models.", EXAMPLES, SUBCOMMANDS)
 
 
-def main(argv=None):
-    """Runs the command with a list of arguments (None: the process's own); gives its status."""
+def main(argv: Sequence[str] | None = None) -> int:
+    """Runs the command with arguments (None: the process's own); gives its status."""
     return COMMAND.run(argv)

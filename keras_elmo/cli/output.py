@@ -1,30 +1,30 @@
-"""Where the output of a command may go."""
+"""Where the output of a command may go: checks before the work, one file at the end."""
 
 import os
-import shutil
 import tempfile
+from collections.abc import Collection, Iterable
 from pathlib import Path
 
-from keras_elmo.cli.errors import UserError
+from keras_elmo.basics.files import is_scratch, whole_file
+from keras_elmo.cli.command import UserError, reason, written_to
 
-SCRATCH = ".writing-"
 
-
-def check_output(directory, overwrite, files, goes_on=False):
+def check_output(
+    directory: str, overwrite: bool, files: Collection[str], goes_on: bool = False
+) -> None:
     """Raises a UserError where an output could not or should not be written.
 
     Args:
         directory: where to.
-        overwrite: bool, whether the output of an earlier run may be replaced.
+        overwrite: whether the output of an earlier run may be replaced.
         files: names of the files of such an output; a directory with others is never replaced.
-        goes_on: bool, whether a run goes on in the directory, which leaves other files alone.
+        goes_on: whether a run goes on in the directory, which leaves other files alone.
     """
     path = Path(directory)
-    if path.exists() and not path.is_dir():
-        raise UserError(f"--output: {path} is a file. Give a directory.")
+    check_directory("--output", path)
     found = sorted(entry.name for entry in path.iterdir()) if path.is_dir() else []
-    # A process that is killed while it writes leaves its scratch directory behind.
-    others = [name for name in found if name not in files and not name.startswith(SCRATCH)]
+    found = [name for name in found if not is_scratch(name)]  # what a killed process leaves
+    others = [name for name in found if name not in files]
     if others and not goes_on:
         raise UserError(f"--output: {path} holds other files ({others[0]}). Give a new directory.")
     if found and not (overwrite or goes_on):
@@ -32,19 +32,77 @@ def check_output(directory, overwrite, files, goes_on=False):
             f"--output: {path} holds the output of an earlier run. Give another directory, or "
             "--overwrite to replace it."
         )
-    parent = next(ancestor for ancestor in path.absolute().parents if ancestor.exists())
     if path.exists() and path.samefile(os.curdir):
         raise UserError("--output: the current directory cannot be replaced. Give a new one.")
+    _check_can_write("--output", path, path.absolute().parents)
+
+
+def check_directory(option: str, path: Path) -> None:
+    """Raises a UserError where a directory is to be and something else is."""
+    if path.exists() and not path.is_dir():
+        raise UserError(f"{option}: {path} is a file. Give a directory.")
+
+
+def check_folder(option: str, folder: Path) -> None:
+    """Raises a UserError where files cannot be written into a directory, made where it is not."""
+    check_directory(option, folder)
+    _check_can_write(option, folder, [folder.absolute(), *folder.absolute().parents])
+
+
+def _check_can_write(option, path, folders):
+    folder = next(folder for folder in folders if folder.exists())
     try:  # to write is the only sure test
-        tempfile.TemporaryDirectory(prefix=f".{path.name}-", dir=parent).cleanup()
+        tempfile.TemporaryDirectory(prefix=f".{path.name}-", dir=folder).cleanup()
     except OSError as error:
         raise UserError(
-            f"--output: {path} cannot be made, {parent} is not a writable directory "
-            f"({error.strerror or error})."
+            f"{option}: {path} cannot be made, {folder} is not a writable directory "
+            f"({reason(error)})."
         ) from None
 
 
-def remove_scratch(directory):
-    """Removes what killed processes left of the files that they wrote into a directory."""
-    for entry in Path(directory).glob(f"{SCRATCH}*"):
-        shutil.rmtree(entry, ignore_errors=True)
+def check_output_file(path: str | None, overwrite: bool, inputs: Iterable[str] = ()) -> None:
+    """Raises a UserError where `write_lines` could not or should not write.
+
+    Args:
+        path: where to, or None for standard output.
+        overwrite: whether an existing file may be replaced.
+        inputs: paths of files that are read, which are never replaced.
+    """
+    if path is None:
+        return
+    if os.path.isdir(path):
+        raise UserError(f"--output: {path} is a directory. Give a file.")
+    if os.path.exists(path):
+        _check_replaceable(path, overwrite, inputs)
+    folder = Path(path).resolve().parent
+    if not folder.is_dir():
+        raise UserError(f"--output: {path} cannot be made, there is no directory {folder}.")
+    _check_can_write("--output", Path(path), [folder])
+
+
+def _check_replaceable(path, overwrite, inputs):
+    if not os.path.isfile(path):
+        raise UserError(f"--output: {path} is no regular file. Leave --output out to print.")
+    if any(os.path.exists(name) and os.path.samefile(path, name) for name in inputs):
+        raise UserError(f"--output: {path} is among the files to read. Give another file.")
+    if not overwrite:
+        raise UserError(f"--output: {path} exists. Give another file, or --overwrite.")
+
+
+def write_lines(lines: Iterable[str], path: str | None = None) -> None:
+    """Writes lines to a file, whole or not at all, or prints them as they come.
+
+    Args:
+        lines: without their ends.
+        path: where to, as `check_output_file` let it pass. None: standard output.
+
+    Raises:
+        UserError: the file cannot be written.
+    """
+    if path is None:
+        for line in lines:
+            print(line)
+        return
+    with written_to(f"--output: {path}"), whole_file(Path(path).resolve()) as scratch:
+        with open(scratch, "w", encoding="utf-8", newline="") as file:
+            file.writelines(f"{line}\n" for line in lines)

@@ -2,26 +2,28 @@
 
 import os
 import sys
-import tempfile
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from keras_elmo import plots
-from keras_elmo.cli.errors import UserError, reason
+from keras_elmo.basics.files import whole_files
+from keras_elmo.cli.command import UserError, faults_of, written_to
+from keras_elmo.cli.output import check_folder
 from keras_elmo.plots.drawing import check_matplotlib
 from keras_elmo.pretraining.log import NAME as LOG
 from keras_elmo.pretraining.log import read_log
+
+if TYPE_CHECKING:
+    from keras_elmo.cli.labelled import Evaluation
+    from keras_elmo.tasks.mix_history import MixHistory
 
 OF_TRAINING = LEARNING, CONFUSION, WEIGHTS = "learning-curves", "confusion", "layer-weights"
 PERPLEXITY = "perplexity"
 
 
-def add_plots(group, names):
-    """Adds `--plots` and `--plot-format`.
-
-    Args:
-        group: argument group.
-        names: str for the help, what is drawn.
-    """
+def add_plots(group: Any, names: str) -> None:
+    """Adds `--plots` and `--plot-format`; `names` tells what is drawn."""
     group.add_argument(
         "--plots", metavar="DIR", help=f"directory for pictures, made if it is not there: {names}; "
         'needs pip install "keras_elmo[plots]"',
@@ -32,78 +34,59 @@ def add_plots(group, names):
     )  # fmt: skip
 
 
-def check_plots(args, names, replace=False, outputs=()):
+def check_plots(
+    args: Any, names: Iterable[str], replace: bool = False, outputs: Sequence[str | None] = ()
+) -> None:
     """Raises a UserError where `write_plots` could not or should not write; before any work.
 
     Args:
         args: with `plots` and `plot_format`.
         names: the pictures' names.
-        replace: bool, whether pictures that are there may be replaced.
-        outputs: directories, or None, that pictures must not lie in, since they are replaced as
-            a whole.
+        replace: whether pictures that are there may be replaced.
+        outputs: directories that pictures must not lie in, since they are replaced as a whole.
     """
     if args.plots is None:
         if args.plot_format is not None:
             raise UserError("--plot-format has a meaning with --plots only; give that too")
         return
-    try:
+    with faults_of("--plots", (ImportError,)):
         check_matplotlib()
-    except ImportError as error:
-        raise UserError(f"--plots: {error}") from None
     folder = Path(args.plots)
     for output in filter(None, outputs):
-        output = Path(output).resolve()
-        if output == folder.resolve() or output in folder.resolve().parents:
+        if folder.resolve().is_relative_to(Path(output).resolve()):
             raise UserError(f"--plots: {folder} is in --output. Give a directory beside it.")
-    _check_directory(folder)
+    check_folder("--plots", folder)
     found = [path for path in map(lambda name: _path(args, name), names) if path.exists()]
     if found and not replace:
         raise UserError(f"--plots: {found[0]} exists. Give another directory, or --overwrite.")
 
 
-def _check_directory(folder):
-    if folder.exists() and not folder.is_dir():
-        raise UserError(f"--plots: {folder} is a file. Give a directory.")
-    there = next(path for path in (folder.absolute(), *folder.absolute().parents) if path.exists())
-    try:  # to write is the only sure test
-        tempfile.TemporaryDirectory(prefix=f".{folder.name}-", dir=there).cleanup()
-    except OSError as error:
-        raise UserError(
-            f"--plots: {there} is not a writable directory ({error.strerror or error})."
-        ) from None
-
-
-def write_plots(args, figures):
+def write_plots(args: Any, figures: Mapping[str, Any]) -> str:
     """Writes pictures, all of them or none.
 
     Args:
         args: as `check_plots` let it pass, with `plots` given.
-        figures: dict from name to matplotlib Figure.
+        figures: matplotlib Figures by name.
 
     Returns:
-        str, a line that tells where they are.
+        A line that tells where they are.
     """
-    folder = Path(args.plots)
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(prefix=".drawing-", dir=folder) as stage:
-            paths = {name: _path(args, name) for name in figures}
-            for name, path in paths.items():
-                plots.save(figures[name], Path(stage) / path.name)
-            for path in paths.values():
-                os.replace(Path(stage) / path.name, path)
-    except OSError as error:
-        raise UserError(f"--plots: {folder} cannot be written: {reason(error)}") from None
-    return f"drawn in {folder}: {', '.join(path.name for path in paths.values())}"
+    names = [_path(args, name).name for name in figures]
+    with written_to(f"--plots: {args.plots}"), whole_files(args.plots) as scratch:
+        for name, figure in zip(names, figures.values(), strict=True):
+            plots.save(figure, scratch / name)
+    return f"drawn in {Path(args.plots)}: {', '.join(names)}"
 
 
-def training_figures(history, evaluation, loss_unit):
-    """The pictures of a model that learnt labels, a dict by name.
+def training_figures(
+    history: "MixHistory | None", evaluation: "Evaluation", loss_unit: str
+) -> dict[str, Any]:
+    """The pictures of a model that learnt labels, by name.
 
     Args:
-        history: MixHistory of its training; None where it took no steps.
-        evaluation: Evaluation of its test part.
-        loss_unit: str, of its loss.
+        history: of its training; None where it took no steps.
+        evaluation: of its test part.
+        loss_unit: of its loss.
     """
     confusion = {CONFUSION: plots.confusion(evaluation.confusion, evaluation.classes)}
     if history is None:
@@ -125,14 +108,14 @@ class PerplexityPicture:
         run: Run, whose log is drawn.
     """
 
-    def __init__(self, args, run):
+    def __init__(self, args: Any, run: Any):
         self.path = _path(args, PERPLEXITY)
         self.run = run
         self._begin = run.trainer.done
-        self._drawn = None
+        self._drawn: int | None = None
         self._has_failed = False
 
-    def draw(self):
+    def draw(self) -> None:
         """Draws the log up to the step that is done; not twice, and nothing where it is empty.
 
         Where that fails, a line on stderr says so, once: the training goes on.
@@ -153,7 +136,7 @@ class PerplexityPicture:
                 print(f"warning: --plots: {self.path} cannot be written: {error}", file=sys.stderr)
             self._has_failed = True
 
-    def update(self, report):
+    def update(self, report: Any) -> None:
         """Draws after an evaluation, and where none is made as often as one would be."""
         is_due = report.step - (self._drawn or self._begin) >= self.run.options.evaluate_every
         if report.evaluation is not None or is_due:

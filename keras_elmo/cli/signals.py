@@ -5,8 +5,6 @@ import os
 import signal
 import threading
 
-from keras_elmo.pretraining.run import ASKED
-
 ASKED_BY = (signal.SIGINT, signal.SIGTERM)
 GRACE = 2.0  # seconds
 
@@ -24,6 +22,8 @@ def interruptible(run):
     Yields:
         list of the signals' numbers that came.
     """
+    from keras_elmo.pretraining.run import ASKED
+
     received = []
 
     def ask(number, frame):

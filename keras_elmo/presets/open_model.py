@@ -66,10 +66,10 @@ def open_model(place: str | os.PathLike | tuple | list) -> Iterator[ModelFiles]:
     elif found.kind is Kind.PAIR:
         yield _open_pair(found.place)
     else:
-        raise _no_bilm(found)
+        raise no_bilm(found)
 
 
-def _no_bilm(found):
+def no_bilm(found):
     """The error for what is no biLM."""
     if found.is_module:
         return ValueError(

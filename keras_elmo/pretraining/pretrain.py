@@ -11,10 +11,11 @@ import sys
 import keras
 import tensorflow as tf
 
+from keras_elmo.basics.files import remove_scratch
 from keras_elmo.bilm.bilm import BiLM
 from keras_elmo.bilm.config import BiLMConfig
-from keras_elmo.cli.errors import UserError
-from keras_elmo.cli.output import check_output, remove_scratch
+from keras_elmo.cli.command import UserError
+from keras_elmo.cli.output import check_output
 from keras_elmo.cli.plots import PERPLEXITY, PerplexityPicture, check_plots
 from keras_elmo.cli.progress import print_plan, show_training
 from keras_elmo.cli.signals import ended_by_interrupt

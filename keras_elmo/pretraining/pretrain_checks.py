@@ -3,7 +3,7 @@
 import glob
 import os
 
-from keras_elmo.cli.errors import UserError
+from keras_elmo.cli.command import UserError
 from keras_elmo.pretraining.options import OPTIMIZERS
 
 

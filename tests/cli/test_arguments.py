@@ -5,7 +5,7 @@ import pytest
 
 from keras_elmo.basics.options import count, option
 from keras_elmo.cli.arguments import Parser, add_options, from_args, given, with_flags
-from keras_elmo.cli.errors import UserError
+from keras_elmo.cli.command import UserError
 
 
 @dataclasses.dataclass(frozen=True)

@@ -1,7 +1,6 @@
-"""The `keras_elmo` command as a whole."""
+"""Both commands as a whole: help, what they answer without TensorFlow, the installed scripts."""
 
 import os
-import re
 import subprocess
 import sys
 from pathlib import Path
@@ -9,67 +8,122 @@ from pathlib import Path
 import pytest
 
 from keras_elmo import __version__
-from keras_elmo.cli.main import main
+from keras_elmo.cli import main, train
 
 ROOT = Path(__file__).resolve().parents[2]
-SCRIPT = Path(sys.executable).with_name("keras_elmo")
-COMMANDS = ["evaluate", "score", "substitutes"]
+COMMANDS = [
+    *((main, name) for name in main.SUBCOMMANDS),
+    *((train, name) for name in train.SUBCOMMANDS),
+]
+# Asks for all that has to be answered at once, in the order of its arguments.
+AT_ONCE = """
+import contextlib, io, os, sys, keras_elmo_launcher
+keras_elmo_launcher.parses = True
+from keras_elmo.cli import main, train
+for program in (main, train):
+    helps = ([name, "--help"] for name in program.SUBCOMMANDS if name != "bilm")
+    for arguments in (["--help"], ["--version"], *helps):
+        with contextlib.suppress(SystemExit), contextlib.redirect_stdout(io.StringIO()):
+            program.main(arguments)
+for line in sys.stdin.read().splitlines():
+    prog, *words = line.split()
+    print({"keras_elmo": main, "keras_elmo-train": train}[prog].main(words), flush=True)
+print(sorted({"tensorflow", "keras", "h5py", "pandas", "matplotlib"} & set(sys.modules)))
+"""
+FAULTS = """\
+keras_elmo score english-small none.txt
+keras_elmo evaluate nowhere
+keras_elmo substitutes nowhere --text a --position 0
+keras_elmo embed none.txt out.npz
+keras_elmo embed here.txt out.txt
+keras_elmo embed here.txt out.npz --model nowhere
+keras_elmo senses nowhere here.txt --word a
+keras_elmo senses english-small here.txt --word a --projector here.txt
+keras_elmo export none.keras out
+keras_elmo export nowhere out
+keras_elmo export english-small .
+keras_elmo convert nowhere out
+keras_elmo download nowhere
+keras_elmo presets nowhere
+keras_elmo-train classifier none.csv
+keras_elmo-train classifier --source nowhere
+keras_elmo-train classifier --output here.txt
+keras_elmo-train classifier --epochs 0
+keras_elmo-train tagger none.tsv
+"""
 
 
-def start(command, *arguments, **kwargs):
+def start(*command, **kwargs):
     env = {key: value for key, value in os.environ.items() if key != "TF_CPP_MIN_LOG_LEVEL"}
     env["PYTHONPATH"] = os.pathsep.join(filter(None, [str(ROOT), env.get("PYTHONPATH")]))
-    return subprocess.run(
-        [*map(str, command), *arguments], capture_output=True, text=True, env=env, **kwargs
-    )
+    return subprocess.run([*map(str, command)], capture_output=True, text=True, env=env, **kwargs)
 
 
-@pytest.mark.parametrize("command", COMMANDS)
-def test_help_of_every_command_shows_an_example_and_defaults(capsys, command):
-    for arguments in (["--help"], [command, "--help"]):
-        with pytest.raises(SystemExit, match="^0$"):
-            main(arguments)
-        printed = capsys.readouterr().out
-        assert f"  keras_elmo {command} " in printed
-        assert "(default: None)" not in printed and "(default: False)" not in printed
-
-
-def test_version(capsys):
+@pytest.mark.parametrize(("program", "name"), COMMANDS, ids=lambda value: str(value)[-12:])
+def test_help_of_every_command_shows_an_example_and_defaults(capsys, monkeypatch, program, name):
+    monkeypatch.setenv("COLUMNS", "80")
     with pytest.raises(SystemExit, match="^0$"):
-        main(["--version"])
-    assert capsys.readouterr().out == f"keras_elmo {__version__}\n"
+        program.main([name, "--help"])
+    printed = capsys.readouterr().out
+    assert f"  {program.PROG} {name} " in printed
+    assert "(default: None)" not in printed and "(default: False)" not in printed
 
 
-MODEL_FAULTS = {
-    "no such model": ("nope", "MODEL nope: .*'nope', and nothing is there"),
-    "a model without softmax": ("tiny_directory", "predicts no words"),
-    "a file": (__file__, "test_main.py', a file"),
-}
+def test_help_fits_a_narrow_terminal(capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    for program, name in COMMANDS:
+        with pytest.raises(SystemExit):
+            program.main([name, "--help"])
+    assert [line for line in capsys.readouterr().out.splitlines() if len(line) > 80] == []
 
 
-@pytest.mark.parametrize("fault", MODEL_FAULTS)
-@pytest.mark.parametrize("command", COMMANDS)
-def test_bad_model_is_one_line_and_nothing_written(
-    command, fault, tiny_directory, tmp_path, capsys
-):
-    model, message = MODEL_FAULTS[fault]
-    model = str(tiny_directory) if model == "tiny_directory" else model
-    (tmp_path / "text").write_text("a text\n")
-    options = ["--text", "a text", "--position", "1"]
-    options = options if command == "substitutes" else [str(tmp_path / "text")]
-    assert main([command, model, *options, "--output", str(tmp_path / "out")]) == 2
-    out, err = capsys.readouterr()
-    assert out == "" and err.count("\n") == 1
-    assert err.startswith(f"keras_elmo {command}: error: MODEL ")
-    assert re.search(message, err)
-    assert os.listdir(tmp_path) == ["text"]
+def test_what_needs_no_tensorflow_is_answered_without_it(tmp_path):
+    (tmp_path / "here.txt").write_text("a text\n")
+    run = start(sys.executable, "-c", AT_ONCE, input=FAULTS, cwd=tmp_path)
+    faults = FAULTS.splitlines()
+    assert run.stdout.splitlines() == [*["2"] * len(faults), "[]"], run.stderr
+    assert len(run.stderr.splitlines()) == len(faults)
+    for line, fault in zip(run.stderr.splitlines(), faults, strict=True):
+        assert line.startswith(" ".join(fault.split()[:2]) + ": error: ")
+    assert os.listdir(tmp_path) == ["here.txt"]
 
 
-@pytest.mark.skipif(not SCRIPT.exists(), reason="keras_elmo is not installed: no script")
+def test_the_package_runs_as_a_module():
+    run = start(sys.executable, "-X", "importtime", "-m", "keras_elmo", "--version")
+    assert (run.returncode, run.stdout) == (0, f"keras_elmo {__version__}\n")
+    assert "keras_elmo.cli.command" in run.stderr and "tensorflow" not in run.stderr
+
+
+def test_a_module_that_imports_the_package_has_all_of_it(tmp_path):
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "__init__.py").write_text("import keras_elmo")
+    (tmp_path / "mine" / "__main__.py").write_text("from mine import *; print(keras_elmo.as_text)")
+    run = start(sys.executable, "-m", "mine", cwd=tmp_path)
+    assert run.stdout.startswith("<function as_text"), run.stderr
+
+
+@pytest.mark.end_to_end
 def test_installed_script_reads_standard_input_without_noise(model_directory):
-    run = start([SCRIPT], "score", model_directory, "--no-header", input="the cat\n\nmat")
+    script = Path(sys.executable).with_name("keras_elmo")
+    if not script.exists():
+        pytest.skip("keras_elmo is not installed: no script")
+    run = start(script, "score", model_directory, "--no-header", input="the cat\n\nmat")
     assert run.stderr == ""
     assert run.returncode == 0
     rows = [line.split("\t") for line in run.stdout.splitlines()]
     assert [row[0] for row in rows] == ["1", "2", "3"]
     assert [row[4] for row in rows] == ["3", "1", "2"]
+
+
+@pytest.mark.end_to_end
+def test_installed_script_trains_and_exports_what_keras_loads(tiny_directory, tmp_path):
+    script = Path(sys.executable).with_name("keras_elmo-train")
+    if not script.exists():
+        pytest.skip("keras_elmo is not installed: no script")
+    run = start(script, "classifier", "--source", tiny_directory, "--output", tmp_path / "out")
+    assert (run.returncode, run.stderr) == (0, "")
+    assert "accuracy: " in run.stdout
+    script = script.with_name("keras_elmo")
+    run = start(script, "export", tmp_path / "out", tmp_path / "served")
+    assert (run.returncode, run.stderr) == (0, "")
+    assert "classifier" in run.stdout

@@ -10,7 +10,7 @@ from tiny_pretraining import SMALL, write_corpus
 
 from keras_elmo import plots
 from keras_elmo.cli import plots as drawing
-from keras_elmo.cli.errors import UserError
+from keras_elmo.cli.command import UserError
 from keras_elmo.cli.train import main
 from keras_elmo.pretraining.pretrain import _picture
 

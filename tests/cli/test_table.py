@@ -1,8 +1,9 @@
 import gzip
+import zipfile
 
 import pytest
 
-from keras_elmo.cli.errors import UserError
+from keras_elmo.cli.command import UserError
 from keras_elmo.cli.table import read_table
 
 
@@ -78,13 +79,14 @@ def test_the_kaggle_file_as_it_is(shared):
         ),
         (b"label,text,text\nham,a,b\n", "2 columns named 'text'"),
         (b"label,text\nham,a\nspam,b,c\n", "line 3: broken row, 3 fields instead of 2"),
-        (b"label,text\nham\n", "line 2: broken row, 1 fields instead of 2"),
-        (b'label,text\nham,"a\nspam,b\n', "line 2: broken row .unexpected end of data"),
-        (b'label,text\nham,a\nspam,"a"b\n', "line 3: broken row"),
+        (b'label,text\n"ham","a\nb"\n\nspam,b,c\n', "line 5: broken row, 3 fields instead of 2"),
+        (b"label,text\nham\n", "no value in column 'text' on line 2"),
+        (b'label,text\n"ham","a\nb"\nham,"a\nspam,b\n', "line 4: broken row, unexpected end"),
+        (b'label,text\nspam,"a "b, c""\n', "line 2: broken row, 3 fields"),
         (b"label,text\nham,a\nspam,\n,c\nham,\n", "no value in column 'text' on line 3, 5"),
         (b"label,text\nham,a\n ,c\n", "no value in column 'label' on line 3"),
         (b"label,text\n" + b"ham,\n" * 7, "line 2, 3, 4, 5, 6 and 2 more"),
-        (b"label,text\nham,caf\xe9\n", "byte 0xe9 at position 18 .line 2.*--encoding latin-1"),
+        (b"label,text\nham,caf\xe9\n", "is not utf-8: byte 0xe9 on line 2. .*--encoding latin-1"),
         ("label,text\nham,a\n".encode("utf-16-le"), "line 1: a NUL character.*--encoding utf-16"),
     ],
 )
@@ -103,14 +105,28 @@ def test_bad_paths_and_encodings(tmp_path, write):
         read_table(write("label,text\nham,a\n"), "text", "label", "klingon")
 
 
-def test_gzip_and_utf_16_are_told_apart(tmp_path):
-    (tmp_path / "a.csv").write_bytes(gzip.compress(b"text,label\na,b\n"))
-    with pytest.raises(UserError, match="is a gzip file. Unpack it"):
-        read_table(tmp_path / "a.csv", "text", "label")
-    (tmp_path / "b.csv").write_bytes("text,label\né,b\n".encode("utf-16"))
+def test_utf_16_is_told_and_read(write):
+    path = write("text,label\né,b\n".encode("utf-16"))
     with pytest.raises(UserError, match="--encoding utf-16"):
-        read_table(tmp_path / "b.csv", "text", "label")
-    assert read_table(tmp_path / "b.csv", "text", "label", "utf-16").texts == ["é"]
+        read_table(path, "text", "label")
+    assert read_table(path, "text", "label", "utf-16").texts == ["é"]
+
+
+@pytest.mark.parametrize("name", ["a.tsv.gz", "a.tsv.zip", "gzip.tsv"])
+def test_packed_tables_are_unpacked_whatever_their_name(tmp_path, name):
+    content = "text\tlabel\né\tb\n".encode()
+    if name.endswith("zip"):
+        with zipfile.ZipFile(tmp_path / name, "w") as archive:
+            archive.writestr("a.tsv", content)
+    else:
+        (tmp_path / name).write_bytes(gzip.compress(content))
+    assert read_table(tmp_path / name, "text", "label").texts == ["é"]
+
+
+def test_a_damaged_archive_is_told(write):
+    for content in (gzip.compress(b"text,label\na,b\n" * 9)[:-9], b"PK\x03\x04 and no more"):
+        with pytest.raises(UserError, match="a.csv cannot be read: "):
+            read_table(write(content, "a.csv"), "text", "label")
 
 
 def test_a_very_long_text_is_no_broken_row(tmp_path):

@@ -31,20 +31,13 @@ Ctrl-C saves and ends; --resume goes on as if nothing had happened, after a kill
 use it: keras_elmo.ELMoEmbedding("DIR"), keras_elmo.LanguageModel.load("DIR")"""
 
 
-def add_parser(subparsers):
-    """Adds the `bilm` command."""
-    parser = subparsers.add_parser(
-        "bilm",
-        help="pretrain a bidirectional language model from text files",
-        description=DESCRIPTION,
-        epilog=EPILOG,
-    )
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Adds what the command takes."""
     _add_data_options(parser.add_argument_group("text"))
     _add_model_options(parser.add_argument_group("model"))
     _add_training_options(parser.add_argument_group("training"))
     _add_run_options(parser.add_argument_group("the run"))
     _add_machine_options(parser.add_argument_group("machines"))
-    parser.set_defaults(run=pretrain)
 
 
 def _add_data_options(group):
@@ -214,3 +207,8 @@ def _filters(text):
     if not pairs or any(len(pair) != 2 or min(pair) < 1 for pair in pairs):
         raise argparse.ArgumentTypeError(f"must look like 1:32,2:64, not {text!r}")
     return pairs
+
+
+def run(args: argparse.Namespace) -> int:
+    """Runs the command; returns the exit status."""
+    return pretrain(args)

@@ -1,30 +1,21 @@
 """`keras_elmo-train classifier`: trains a text classifier from a table and reports on it."""
 
-import time
-
-import keras
+import argparse
+import collections
 
 from keras_elmo.basics import options
 from keras_elmo.cli import arguments
-from keras_elmo.cli.errors import UserError
-from keras_elmo.cli.evaluation import Evaluation
-from keras_elmo.cli.output import check_output
-from keras_elmo.cli.plots import OF_TRAINING, check_plots, training_figures, write_plots
-from keras_elmo.cli.split import split_rows
-from keras_elmo.cli.table import Table, read_table
-from keras_elmo.cli.trained import (
-    FILES,
+from keras_elmo.cli.command import UserError
+from keras_elmo.cli.labelled import (
     METRICS_FILE,
     MISTAKES_FILE,
     MODEL_FILE,
+    LabelledRun,
+    add_model_options,
     add_output_options,
-    common_metrics,
-    verbosity,
-    write_output,
+    split_rows,
 )
-from keras_elmo.tasks.classifier.logistic_head import check_scikit_learn
-from keras_elmo.tasks.classifier.text_classifier import TextClassifier
-from keras_elmo.tasks.mix_history import MixHistory
+from keras_elmo.cli.table import Table, read_table
 from keras_elmo.tasks.sms_sample import load_sms_sample
 
 TEXT_COLUMN, LABEL_COLUMN, ENCODING = "text", "label", "utf-8"
@@ -43,23 +34,19 @@ EPILOG = f"""examples:
     keras_elmo-train classifier messages.tsv --no-header --label-column 1 --text-column 2 --stratify
 
 written to DIR, all of it or nothing:
-  {MODEL_FILE}    keras_elmo.TextClassifier.load("DIR/{MODEL_FILE}").predict_labels(["a text"])
+  {MODEL_FILE}    keras_elmo.TextClassifier.load("DIR/{MODEL_FILE}")
   {MISTAKES_FILE}   line of DATA, true label, predicted label, its probability, text
   {METRICS_FILE}   the numbers that were printed"""
 
 
-def add_parser(subparsers):
-    """Adds the `classifier` command."""
-    parser = subparsers.add_parser(
-        "classifier",
-        help="train a text classifier from a CSV or TSV file",
-        description=DESCRIPTION,
-        epilog=EPILOG,
-    )
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Adds what the command takes."""
     _add_data_options(parser.add_argument_group("data"))
     _add_model_options(parser.add_argument_group("model and training"))
-    _add_output_options(parser.add_argument_group("output"))
-    parser.set_defaults(run=run)
+    output = parser.add_argument_group("output")
+    add_output_options(output, " (with --logistic the confusion alone)")
+    output.add_argument("--positive-label", metavar="LABEL", help="class of the F1; by default "
+                        "`spam`, or else the rarest class")  # fmt: skip
 
 
 def _add_data_options(group):
@@ -82,79 +69,111 @@ def _add_data_options(group):
 
 
 def _add_model_options(group):
+    add_model_options(group, epochs=1, batch_size=60, rows="texts")
     add = group.add_argument
-    add("--source", default="english-small", help="biLM: a name of `keras_elmo presets`, "
-        "directory, archive or TF-Hub module")  # fmt: skip
     add("--pooling", choices=("mean", "max", "both"), default="both", help="over a text's tokens")
     add("--logistic", action="store_true", help="a logistic regression in place of the Dense "
-        'layers, better for few labels; needs pip install "keras_elmo[logistic]"')  # fmt: skip
+        "layers, better for few labels")  # fmt: skip
     add("--ngrams", action="store_true", help="with --logistic: it sees n-grams of characters too")
     add("--no-standardize", action="store_true", help="do not standardise the pooled vectors")
-    add("--epochs", type=options.positive_int, default=1, metavar="N", help="training epochs")
-    add("--batch-size", type=options.positive_int, default=60, metavar="N", help="texts a step")
-    add("--seed", type=options.seed, default=0, metavar="N", help="of weights and draws")
 
 
-def _add_output_options(group):
-    add_output_options(group, f"{', '.join(OF_TRAINING)} (with --logistic the confusion alone)")
-    group.add_argument("--positive-label", metavar="LABEL", help="class of the F1; by default "
-                       "`spam`, or else the rarest class")  # fmt: skip
-
-
-def run(args):
+def run(args: argparse.Namespace) -> int:
     """Runs the command; returns the exit status."""
-    started = time.perf_counter()
-    if args.output is not None:
-        check_output(args.output, args.overwrite, FILES)
-    check_plots(args, OF_TRAINING, args.overwrite, [args.output])
-    _check_logistic(args)
-    table = _read(args)
-    train, test = _split(args, table)
-    positive = _positive_label(args, table)
-    keras.utils.set_random_seed(args.seed)
-    classifier = _make_classifier(args)
-    _print_data(table, train, test, args)
-    history = None if args.plots is None or args.logistic else MixHistory()
-    seconds = {"training": _train(args, classifier, table, train, history)}
-    evaluation, seconds["test"] = _test(args, classifier, table, test)
-    seconds["total"] = time.perf_counter() - started
-    print(_report(evaluation, positive, seconds))
-    if args.output is not None:
-        metrics = _metrics(args, evaluation, positive, seconds, len(train))
-        write_output(args, classifier, metrics, _mistakes(evaluation, table, test))
-    if args.plots is not None:
-        print(write_plots(args, training_figures(history, evaluation, "nats a text")))
-    return 0
+    return ClassifierRun(args).run()
+
+
+class ClassifierRun(LabelledRun):
+    """Texts of a table, the last of them for the test."""
+
+    unit = "nats a text"
+
+    def read(self):
+        _check_logistic(self.args)
+        if not self.args.no_standardize:
+            self.notice = "reading the training texts once for their statistics"
+        self.table = table = _table(self.args)
+        self.counts = collections.Counter(sorted(table.labels))
+        _check_labels(table, self.counts)
+        self.train, self.test = _split(self.args, table)
+        self.positive = _positive_label(self.args, self.counts)
+        self.train_rows, self.train_labels = (
+            [values[row] for row in self.train] for values in (table.texts, table.labels)
+        )
+        self.test_rows, self.true = (
+            [values[row] for row in self.test] for values in (table.texts, table.labels)
+        )
+
+    def make(self):
+        from keras_elmo.tasks.classifier.text_classifier import TextClassifier
+
+        args = self.args
+        return TextClassifier(
+            args.source, pooling=args.pooling, standardize=not args.no_standardize,
+            logistic=args.logistic, ngrams=args.ngrams,
+        )  # fmt: skip
+
+    def learns_by_steps(self):
+        return not self.args.logistic
+
+    def data_lines(self):
+        args, table = self.args, self.table
+        order = "stratified" if args.stratify else "shuffled" if args.shuffle else "file order"
+        shown = ", ".join(f"{label} {count}" for label, count in list(self.counts.items())[:10])
+        return [
+            f"data: {table.name}, {len(table.labels)} rows ({shown})",
+            *(f"note: {note}" for note in table.notes),
+            f"split: {len(self.train)} for training, {len(self.test)} for the test ({order})",
+        ]
+
+    def score_lines(self, metrics, evaluation):
+        label, baseline = evaluation.baseline
+        return [
+            f"accuracy: {metrics['accuracy']:.4f} (always {label!r}: {baseline:.4f})",
+            f"F1 ({self.positive}): {metrics['f1']:.4f}",
+            *evaluation.confusion_lines(),
+        ]
+
+    def metrics(self, evaluation):
+        names = ("source", "pooling", "logistic", "ngrams", "epochs", "batch_size", "seed")
+        names += ("test_fraction", "shuffle", "stratify", "data")
+        return {
+            "accuracy": evaluation.accuracy,
+            "f1": evaluation.f1(self.positive),
+            "positive_label": self.positive,
+            "baseline_accuracy": evaluation.baseline[1],
+            "n_train": len(self.train),
+            "n_test": len(self.test),
+            "options": {
+                **{name: getattr(self.args, name) for name in names},
+                "standardize": not self.args.no_standardize,
+            },
+        }
+
+    def mistakes(self, evaluation):
+        yield "line", "true", "predicted", "probability", "text"
+        for at, true, predicted, probability in evaluation.mistakes():
+            yield self.table.lines[self.test[at]], true, predicted, probability, self.test_rows[at]
 
 
 def _check_logistic(args):
-    if not args.logistic:
-        if args.ngrams:
-            raise UserError("--ngrams has a meaning with --logistic only; give that too")
-        return
-    if args.epochs != 1:
+    if args.ngrams and not args.logistic:
+        raise UserError("--ngrams has a meaning with --logistic only; give that too")
+    if args.logistic and args.epochs != 1:
         raise UserError(
             "--epochs has no meaning with --logistic, which takes no steps; leave it out"
         )
-    try:
-        check_scikit_learn()
-    except ImportError as error:
-        raise UserError(f"--logistic: {error}") from None
 
 
-def _read(args):
+def _table(args):
     if args.data is None:
         _check_no_data_options(args)
         texts, labels = load_sms_sample()
         return Table("the SMS sample of the package", texts, labels, list(range(2, len(texts) + 2)))
     return read_table(
-        args.data,
-        args.text_column,
-        args.label_column,
-        args.encoding,
-        args.delimiter,
+        args.data, args.text_column, args.label_column, args.encoding, args.delimiter,
         header=not args.no_header,
-    )
+    )  # fmt: skip
 
 
 def _check_no_data_options(args):
@@ -171,23 +190,25 @@ def _check_no_data_options(args):
         raise UserError(f"{given[0]} needs DATA. Give the file that it tells how to read.")
 
 
-def _split(args, table):
-    """Row numbers of both parts, after checking that they can be learnt from and tested on."""
-    classes = sorted(set(table.labels))
-    if len(classes) < 2:
+def _check_labels(table, counts):
+    if len(counts) < 2:
         raise UserError(
-            f"{table.name}: every label is {classes[0]!r}. A classifier needs two classes or more; "
-            "is --label-column right?"
+            f"{table.name}: every label is {table.labels[0]!r}. A classifier needs two classes or "
+            "more; is --label-column right?"
         )
-    if len(classes) > max(10, len(table.labels) // 2):
+    if len(counts) > max(10, len(table.labels) // 2):
         raise UserError(
-            f"{table.name}: {len(classes)} different labels in {len(table.labels)} rows. "
+            f"{table.name}: {len(counts)} different labels in {len(table.labels)} rows. "
             "Is --label-column right?"
         )
+
+
+def _split(args, table):
+    """Row numbers of both parts, after checking that they can be learnt from and tested on."""
     train, test = split_rows(
         table.labels, args.test_fraction, args.shuffle, args.stratify, args.seed
     )
-    if not len(train) or not len(test):
+    if not train or not test:
         raise UserError(
             f"--test-fraction {args.test_fraction} leaves {len(train)} rows for training and "
             f"{len(test)} for the test. Choose another, or give more rows."
@@ -208,8 +229,7 @@ def _split(args, table):
     return train, test
 
 
-def _positive_label(args, table):
-    counts = {label: table.labels.count(label) for label in sorted(set(table.labels))}
+def _positive_label(args, counts):
     if args.positive_label is None:
         return "spam" if "spam" in counts else min(counts, key=counts.get)
     if args.positive_label not in counts:
@@ -218,90 +238,3 @@ def _positive_label(args, table):
             f"{', '.join(list(counts)[:10])}."
         )
     return args.positive_label
-
-
-def _make_classifier(args):
-    try:
-        return TextClassifier(
-            args.source,
-            pooling=args.pooling,
-            standardize=not args.no_standardize,
-            logistic=args.logistic,
-            ngrams=args.ngrams,
-        )
-    except (ValueError, TypeError, OSError) as error:
-        raise UserError(f"--source {args.source}: {error}") from None
-
-
-def _print_data(table, train, test, args):
-    counts = {label: table.labels.count(label) for label in sorted(set(table.labels))}
-    shown = ", ".join(f"{label} {count}" for label, count in list(counts.items())[:10])
-    order = "stratified" if args.stratify else "shuffled" if args.shuffle else "file order"
-    print(f"data: {table.name}, {len(table.labels)} rows ({shown})")
-    for note in table.notes:
-        print(f"note: {note}")
-    print(f"split: {len(train)} for training, {len(test)} for the test ({order})", flush=True)
-
-
-def _train(args, classifier, table, rows, history):
-    started = time.perf_counter()
-    if not args.no_standardize and not args.quiet:
-        print("reading the training texts once for their statistics", flush=True)
-    classifier.fit(
-        [table.texts[row] for row in rows],
-        [table.labels[row] for row in rows],
-        epochs=args.epochs,
-        batch_size=args.batch_size,
-        verbose=verbosity(args),
-        callbacks=[history] if history else None,
-    )
-    return time.perf_counter() - started
-
-
-def _test(args, classifier, table, rows):
-    started = time.perf_counter()
-    texts = [table.texts[row] for row in rows]
-    probabilities = classifier.predict_proba(texts, verbose=verbosity(args))
-    true = [table.labels[row] for row in rows]
-    evaluation = Evaluation(classifier.classes_, true, probabilities)
-    return evaluation, time.perf_counter() - started
-
-
-def _report(evaluation, positive, seconds):
-    label, baseline = evaluation.baseline
-    parts = ", ".join(f"{name} {value:.1f}" for name, value in seconds.items())
-    return "\n".join(
-        [
-            f"accuracy: {evaluation.accuracy:.4f} (always {label!r}: {baseline:.4f})",
-            f"F1 ({positive}): {evaluation.f1(positive):.4f}",
-            evaluation.confusion_text(),
-            f"seconds: {parts}",
-        ]
-    )
-
-
-def _metrics(args, evaluation, positive, seconds, n_train):
-    names = ("source", "pooling", "logistic", "ngrams", "epochs", "batch_size", "seed")
-    names += ("test_fraction", "shuffle", "stratify")
-    return {
-        "accuracy": evaluation.accuracy,
-        "f1": evaluation.f1(positive),
-        "positive_label": positive,
-        "baseline_accuracy": evaluation.baseline[1],
-        "n_train": n_train,
-        "n_test": len(evaluation.true),
-        "options": {
-            **{name: getattr(args, name) for name in names},
-            "data": args.data,
-            "standardize": not args.no_standardize,
-        },
-        **common_metrics(evaluation, seconds),
-    }
-
-
-def _mistakes(evaluation, table, test):
-    """Yields the rows of the file of mistakes."""
-    yield "line", "true", "predicted", "probability", "text"
-    for at, true, predicted, probability in evaluation.mistakes():
-        row = test[at]
-        yield table.lines[row], true, predicted, float(probability), table.texts[row]

@@ -1,15 +1,15 @@
 """`keras_elmo convert`: a TF-Hub module as files of our own."""
 
+import argparse
 import os
 
-from keras_elmo.cli.errors import UserError, reason
-from keras_elmo.embedding.sources.hub_conversion import TOLERANCE, convert
-from keras_elmo.embedding.sources.hub_module import HubModule
+from keras_elmo.cli.command import UserError, faults_of, written_to
 from keras_elmo.presets.hub_modules import module_directory
+from keras_elmo_launcher import load_package
 
-DESCRIPTION = f"""Read a TF-Hub ELMo module's variables into a biLM, compare the vectors of both on
+DESCRIPTION = """Read a TF-Hub ELMo module's variables into a biLM, compare the vectors of both on
 sample sentences, and write options.json and weights.hdf5, which BiLM.load, ELMoEmbedding, AllenNLP
-and bilm-tf read. Nothing is written where the vectors differ by more than {TOLERANCE:.0e} of the
+and bilm-tf read. Nothing is written where the vectors differ by more than 1e-04 of the
 largest value."""
 EPILOG = """examples:
   keras_elmo convert https://tfhub.dev/google/elmo/3 elmo-3
@@ -19,14 +19,8 @@ EPILOG = """examples:
 The mix of the module itself is not written: a new ELMoEmbedding starts from equal layer weights."""
 
 
-def add_parser(subparsers):
-    """Adds the `convert` command."""
-    parser = subparsers.add_parser(
-        "convert",
-        help="a TF-Hub module as options.json and weights.hdf5",
-        description=DESCRIPTION,
-        epilog=EPILOG,
-    )
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Adds what the command takes."""
     add = parser.add_argument
     add("module", metavar="MODULE", help="handle (https://tfhub.dev/google/elmo/3), directory or "
         ".tar.gz archive of a module")  # fmt: skip
@@ -34,21 +28,20 @@ def add_parser(subparsers):
     add("--dtype", choices=("float32", "float16"), default="float32", help="of the weights")
     add("--overwrite", action="store_true", help="write into a DIR that is not empty")
     add("--quiet", action="store_true", help="print nothing but errors")
-    parser.set_defaults(run=run)
 
 
-def run(args):
+def run(args: argparse.Namespace) -> int:
     """Runs the command; returns the exit status."""
     _check_directory(args)
-    try:
-        module = HubModule(module_directory(args.module, progress=not args.quiet))
-        found = convert(module)
-    except (OSError, TypeError, ValueError) as error:
-        raise UserError(f"MODULE {args.module}: {error}") from None
-    try:
+    with faults_of(f"MODULE {args.module}"):
+        directory = module_directory(args.module, progress=not args.quiet)
+        load_package()
+        from keras_elmo.embedding.sources.hub_conversion import convert
+        from keras_elmo.embedding.sources.hub_module import HubModule
+
+        found = convert(HubModule(directory))
+    with faults_of(f"DIR {args.directory}", (ValueError,)), written_to(f"DIR {args.directory}"):
         found.bilm.save(args.directory, args.dtype)
-    except (OSError, ValueError) as error:
-        raise UserError(f"DIR {args.directory} cannot be written: {reason(error)}") from None
     if not args.quiet:
         print("\n".join(_report(found, args.directory)))
     return 0

@@ -1,7 +1,9 @@
 """`keras_elmo download`: published models into the cache."""
 
-from keras_elmo.cli.commands.presets import place
-from keras_elmo.cli.errors import UserError
+import argparse
+
+from keras_elmo.cli.command import faults_of
+from keras_elmo.cli.commands.presets import place_of
 from keras_elmo.presets.cache import VARIABLE
 from keras_elmo.presets.download import fetch
 from keras_elmo.presets.hub_modules import module_directory
@@ -20,14 +22,8 @@ The place of each model is printed, a line for each NAME. The cache is ${VARIABL
 user's cache folder of the system; `keras_elmo presets` lists the names."""
 
 
-def add_parser(subparsers):
-    """Adds the `download` command."""
-    parser = subparsers.add_parser(
-        "download",
-        help="published models into the cache",
-        description=DESCRIPTION,
-        epilog=EPILOG,
-    )
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Adds what the command takes."""
     parser.add_argument(
         "names", nargs="+", metavar="NAME",
         help="name of `keras_elmo presets`, or address or Kaggle handle of a TF-Hub module",
@@ -37,23 +33,18 @@ def add_parser(subparsers):
         help="address or directory that holds the files under their own names, tried first",
     )  # fmt: skip
     parser.add_argument("--quiet", action="store_true", help="no progress bar")
-    parser.set_defaults(run=run)
 
 
-def run(args):
+def run(args: argparse.Namespace) -> int:
     """Runs the command; returns the exit status."""
     for name in args.names:
-        _explained(name, _check)
+        with faults_of(f"NAME {name}"):
+            _check(name)
     for name in args.names:
-        print(_explained(name, _place, args), flush=True)
+        with faults_of(f"NAME {name}"):
+            place = _place(name, args)
+        print(place, flush=True)
     return 0
-
-
-def _explained(name, function, *args):
-    try:
-        return function(name, *args)
-    except (ValueError, OSError) as error:
-        raise UserError(f"NAME {name}: {error}") from None
 
 
 def _check(name):
@@ -73,4 +64,4 @@ def _place(name, args):
         fetch(name, args.mirror, not args.quiet, check=True)
         with open_model(name):  # Raises where they are files of another model.
             pass
-    return place(model)
+    return place_of(model)

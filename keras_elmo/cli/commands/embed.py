@@ -6,16 +6,14 @@ import sys
 import time
 import types
 
-from tqdm import tqdm
-
 from keras_elmo.basics.options import positive_int
-from keras_elmo.cli.errors import UserError
+from keras_elmo.basics.text_files import STDIN
+from keras_elmo.cli.command import UserError, faults_of
+from keras_elmo.cli.reading import SOURCE_HELP, check_source, find_files
 from keras_elmo.cli.signals import interruptible
-from keras_elmo.cli.text_files import STDIN, find_files
-from keras_elmo.corpora.corpus_run import CorpusRun
-from keras_elmo.corpora.embed_corpus import make_embedder
-from keras_elmo.corpora.output_file import DTYPES, FORMATS, LAYERS
+from keras_elmo.corpora.output_file import DTYPES, FORMATS, LAYERS, check_output, format_of
 from keras_elmo.text.rules import TOKENIZERS
+from keras_elmo_launcher import load_package
 
 NO_SPACE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 MIXED = ("elmo", "default")
@@ -37,18 +35,11 @@ EPILOG = """examples:
 MIX_OPTIONS = {"scalars": "initial_scalars", "gamma": "initial_gamma"}
 
 
-def add_parser(subparsers):
-    """Adds the `embed` command."""
-    parser = subparsers.add_parser(
-        "embed",
-        help="vectors of every line of a text, in a file",
-        description=DESCRIPTION,
-        epilog=EPILOG,
-    )
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Adds what the command takes."""
     _add_places(parser)
     _add_model_options(parser.add_argument_group("vectors"))
     _add_output_options(parser.add_argument_group("output"))
-    parser.set_defaults(run=run)
 
 
 def _add_places(parser):
@@ -62,8 +53,7 @@ def _add_places(parser):
 
 def _add_model_options(group):
     add = group.add_argument
-    add("--model", default="english-small", help="biLM: a name of `keras_elmo presets`, directory, "
-        "archive or TF-Hub module")  # fmt: skip
+    add("--model", default="english-small", help=SOURCE_HELP)
     add("--layers", choices=tuple(LAYERS), default="all", help="what to keep, see below")
     add(
         "--scalars", type=_numbers, metavar="S,S,...", help="s_0 to s_L of --layers elmo or "
@@ -85,10 +75,18 @@ def _add_output_options(group):
     add("--quiet", action="store_true", help="no progress bar, print nothing but warnings")
 
 
-def run(args):
+def run(args: argparse.Namespace) -> int:
     """Runs the command; returns the exit status."""
     files = [sys.stdin.buffer if name == STDIN else name for name in find_files(args.files)]
-    embedder, _ = _make_embedder(args)
+    with faults_of():
+        format_of(args.output, args.format)
+        check_output(args.output, files, args.overwrite)
+    mix = _mix_options(args)
+    check_source("--model", args.model)
+    load_package()
+    from keras_elmo.corpora.corpus_run import CorpusRun
+
+    embedder = _make_embedder(args, mix)
     options = (args.max_tokens, args.dtype, args.format, args.overwrite)
     try:
         with CorpusRun(files, args.output, embedder, *options) as corpus_run:
@@ -104,19 +102,24 @@ def run(args):
         raise UserError(str(error)) from None
 
 
-def _make_embedder(args):
-    kwargs = {"tokenizer": args.tokenizer}
-    for option, name in MIX_OPTIONS.items():
-        value = getattr(args, option)
-        if value is not None:
-            kwargs[name] = value
-            if args.layers not in MIXED:
-                raise UserError(
-                    f"--{option} has a meaning with --layers {' or '.join(MIXED)} only; give one "
-                    "of these, or leave it out"
-                )
+def _mix_options(args):
+    """The options of the mix that were given, under the names of the layer's arguments."""
+    given = {option: getattr(args, option) for option in MIX_OPTIONS}
+    given = {option: value for option, value in given.items() if value is not None}
+    if given and args.layers not in MIXED:
+        raise UserError(
+            f"--{next(iter(given))} has a meaning with --layers {' or '.join(MIXED)} only; give "
+            "one of these, or leave it out"
+        )
+    return {MIX_OPTIONS[option]: value for option, value in given.items()}
+
+
+def _make_embedder(args, mix):
+    from keras_elmo.corpora.embed_corpus import make_embedder
+
     try:
-        return make_embedder(args.model, args.layers, **kwargs)
+        embedder, _ = make_embedder(args.model, args.layers, tokenizer=args.tokenizer, **mix)
+        return embedder
     except (TypeError, ValueError, OSError) as error:
         raise UserError(_as_typed(args, str(error))) from None
 
@@ -130,6 +133,8 @@ def _as_typed(args, message):
 
 def _show(args, corpus_run):
     """Shows the run's progress; returns the exit status."""
+    from tqdm import tqdm
+
     begin = corpus_run.saved
     if begin.lines:
         _say(args, f"going on after line {begin.lines:,}")

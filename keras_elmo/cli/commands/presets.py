@@ -1,15 +1,21 @@
 """`keras_elmo presets`: the models that have a name."""
 
+import argparse
 import dataclasses
 import os
 
-from keras_elmo.cli.errors import UserError
-from keras_elmo.cli.reading import add_output
-from keras_elmo.cli.records import FORMATS, check_output_file, record_lines, write_lines
+from keras_elmo.cli.command import faults_of
+from keras_elmo.cli.output import check_output_file, write_lines
+from keras_elmo.cli.report import FORMATS, add_output, aligned, record_lines, wrapped
 from keras_elmo.presets.cache import model_folder
 from keras_elmo.presets.download import cached_files, recorded_sum
 from keras_elmo.presets.hub_modules import cached_module
-from keras_elmo.presets.registry import get_model, preset_directory, published_models
+from keras_elmo.presets.registry import (
+    PublishedModel,
+    get_model,
+    preset_directory,
+    published_models,
+)
 
 FIELDS = (
     "name",
@@ -21,7 +27,7 @@ FIELDS = (
     "licence",
     "corpus",
 )
-HEADER = ("name", "language", "LSTM/projection", "parameters", "where", "licence", "corpus")
+HEADER = ("name", "language", "LSTM/projection", "parameters", "where")
 DESCRIPTION = """List the models that can be loaded by name: what the package ships, and what others
 have published. With a NAME, tell all that is known of that model. No request is made."""
 EPILOG = f"""examples:
@@ -30,31 +36,25 @@ EPILOG = f"""examples:
   keras_elmo presets --format json | grep Norwegian
 
 columns of tsv, and keys of json:
-  {", ".join(FIELDS)}
+  {", ".join(FIELDS[:6])},
+  {", ".join(FIELDS[6:])}
 where: shipped (in the package), cached (downloaded before), to download, by hand (a note tells
 how), address not verified. licence: what was stated for the weights, or that nothing was found."""
 
 
-def add_parser(subparsers):
-    """Adds the `presets` command."""
-    parser = subparsers.add_parser(
-        "presets",
-        help="models that can be loaded by name",
-        description=DESCRIPTION,
-        epilog=EPILOG,
-    )
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Adds what the command takes."""
     parser.add_argument("name", nargs="?", metavar="NAME", help="one model, with all its facts")
     add_output(parser, ("table", *FORMATS))
-    parser.set_defaults(run=run)
 
 
-def run(args):
+def run(args: argparse.Namespace) -> int:
     """Runs the command; returns the exit status."""
     check_output_file(args.output, args.overwrite)
     if args.name is not None:
         lines = _lines_of_one(args.name, args.format)
     elif args.format == "table":
-        lines = aligned([HEADER, *map(table_row, published_models())])
+        lines = _table(published_models())
     else:
         rows = [_values(_record(model), FIELDS, args.format) for model in published_models()]
         lines = record_lines(args.format, FIELDS, rows)
@@ -62,8 +62,17 @@ def run(args):
     return 0
 
 
-def table_row(model):
-    """A PublishedModel as the cells of `HEADER`."""
+def _table(models):
+    """Lines: facts in columns, below each model what it was trained on and its licence."""
+    header, *rows = aligned([HEADER, *map(_cells, models)])
+    yield header
+    for model, row in zip(models, rows, strict=True):
+        yield row
+        yield from wrapped(f"{model.corpus}; licence: {model.licence}", "  ")
+
+
+def _cells(model):
+    """A model as the cells of `HEADER`."""
     sizes = [model.lstm_dim, model.projection_dim]
     shown = "/".join("?" if size is None else str(size) for size in sizes)
     millions = "" if model.parameters is None else f"{model.parameters / 1e6:.1f} M"
@@ -72,25 +81,23 @@ def table_row(model):
         model.language,
         shown if any(sizes) else "",
         millions,
-        where(model),
-        model.licence,
-        model.corpus,
+        _where(model),
     )
 
 
-def where(model):
-    """Where a PublishedModel is, in a few words."""
+def _where(model):
+    """Where a model is, in a few words."""
     if model.shipped:
         return "shipped"
-    if place(model) is not None:
+    if place_of(model) is not None:
         return "cached"
     if model.files:
         return "to download"
     return "by hand" if model.verified else "address not verified"
 
 
-def place(model):
-    """The path of a PublishedModel on this machine that can be loaded, or None."""
+def place_of(model: PublishedModel) -> str | None:
+    """The path of a model on this machine that can be loaded, or None."""
     if model.shipped:
         return str(preset_directory(model.name))
     if model.kind == "tf_hub":
@@ -101,19 +108,9 @@ def place(model):
     return paths.get("archive") or os.path.dirname(paths["weights"])
 
 
-def aligned(rows):
-    """Rows of cells as lines, the columns set below each other."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    for row in rows:
-        cells = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
-        yield "  ".join(cells).rstrip()
-
-
 def _lines_of_one(name, form):
-    try:
+    with faults_of("NAME"):
         model = get_model(name)
-    except ValueError as error:
-        raise UserError(f"NAME: {error}") from None
     record = _record(model)
     if form == "table":
         return list(_report(record))
@@ -124,7 +121,7 @@ def _lines_of_one(name, form):
 def _record(model):
     """All that is known of a model, as JSON can hold it, `FIELDS` first."""
     facts = dataclasses.asdict(model)
-    facts.update(where=where(model), place=place(model))
+    facts.update(where=_where(model), place=place_of(model))
     for file in facts["files"]:
         file["first_sha256"] = recorded_sum(os.path.join(model_folder(model.name), file["name"]))
     return {name: facts[name] for name in (*FIELDS, *(key for key in facts if key not in FIELDS))}
@@ -147,7 +144,8 @@ def _flat(value):
 def _report(record):
     for key, value in record.items():
         if key != "files" and value not in (None, "", ()):
-            yield f"{key}: {_flat(value) if isinstance(value, tuple) else _shown(value)}"
+            text = _flat(value) if isinstance(value, tuple) else _shown(value)
+            yield from wrapped(f"{key}: {text}") if " " in text else [f"{key}: {text}"]
     for file in record["files"]:
         yield f"{file['role']}: {file['name']}"
         for url in (file["url"], *file["mirrors"]):

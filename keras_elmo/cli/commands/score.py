@@ -1,11 +1,19 @@
 """`keras_elmo score`: the log-probability of each line of a text."""
 
+import argparse
 import itertools
 
-from keras_elmo.cli.reading import add_files, add_model, add_output, lines_with_progress, load_model
-from keras_elmo.cli.records import check_output_file, record_lines, write_lines
-from keras_elmo.cli.text_files import find_files
-from keras_elmo.language_model.perplexity import chunks
+from keras_elmo.cli.output import check_output_file, write_lines
+from keras_elmo.cli.reading import (
+    add_files,
+    add_model,
+    check_model,
+    find_files,
+    lines_with_progress,
+    load_model,
+    prints_on_terminal,
+)
+from keras_elmo.cli.report import add_output, record_lines
 from keras_elmo.language_model.results import SentenceScore
 
 FIELDS = ("line", *SentenceScore._fields)
@@ -22,32 +30,29 @@ vocabulary lacks, which count as one word. A blank line is a sentence without wo
 there are as many records as lines, in their order."""
 
 
-def add_parser(subparsers):
-    """Adds the `score` command."""
-    parser = subparsers.add_parser(
-        "score",
-        help="log-probability of each sentence",
-        description=DESCRIPTION,
-        epilog=EPILOG,
-    )
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Adds what the command takes."""
     add_model(parser)
     add_files(parser)
     output = add_output(parser)
     output.add_argument("--no-header", action="store_true", help="tsv without the line of names")
-    parser.set_defaults(run=run)
 
 
-def run(args):
+def run(args: argparse.Namespace) -> int:
     """Runs the command; returns the exit status."""
     paths = find_files(args.files)
     check_output_file(args.output, args.overwrite, paths)
-    rows = _rows(load_model(args), lines_with_progress(args, paths))
+    check_model(args.model)
+    model = load_model(args.model)
+    rows = _rows(model, lines_with_progress(paths, args.quiet or prints_on_terminal(args)))
     lines = record_lines(args.format, FIELDS, rows, header=not args.no_header)
     write_lines(lines, args.output)
     return 0
 
 
 def _rows(model, lines):
+    from keras_elmo.language_model.perplexity import chunks
+
     number = itertools.count(1)
     for chunk in chunks(lines):
         for score in model.score(chunk):

@@ -5,21 +5,21 @@ import itertools
 import re
 from typing import NamedTuple
 
-import numpy as np
-from tqdm import tqdm
-
-from keras_elmo import plots
 from keras_elmo.basics import options
-from keras_elmo.cli.errors import UserError, reason
+from keras_elmo.cli.command import UserError, faults_of, written_to
+from keras_elmo.cli.output import check_output_file, write_lines
 from keras_elmo.cli.plots import add_plots, check_plots, write_plots
-from keras_elmo.cli.reading import add_output
-from keras_elmo.cli.records import check_output_file, record_lines, write_lines
-from keras_elmo.cli.text_files import find_files, read_lines
+from keras_elmo.cli.reading import (
+    SOURCE_HELP,
+    add_files,
+    check_source,
+    find_files,
+    lines_with_progress,
+)
+from keras_elmo.cli.report import add_output, record_lines
 from keras_elmo.corpora.projector import check_directory, export_projector
-from keras_elmo.embedding.elmo_embedding import ELMoEmbedding
-from keras_elmo.embedding.embedder import Embedder
 from keras_elmo.text.rules import TOKENIZERS
-from keras_elmo.text.tokenize import tokenize
+from keras_elmo_launcher import load_package
 
 FIELDS = (
     "line", "position", "context", "rank", "cosine", "near_line", "near_position", "near_context",
@@ -63,19 +63,11 @@ class Place(NamedTuple):
         return " ".join(filter(None, [cut[0], *self.tokens[begin:end], cut[1]]))
 
 
-def add_parser(subparsers):
-    """Adds the `senses` command."""
-    parser = subparsers.add_parser(
-        "senses",
-        help="places of a word in a text, and which of them are alike",
-        description=DESCRIPTION,
-        epilog=EPILOG,
-    )
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Adds what the command takes."""
     add = parser.add_argument
-    add("source", metavar="SOURCE", help="biLM: a name of `keras_elmo presets`, directory, "
-        "archive or TF-Hub module")  # fmt: skip
-    add("files", nargs="*", metavar="FILE", help="UTF-8 text, one sentence a line, plain or .gz; "
-        "patterns such as 'a-*.txt' too; - or none: standard input")  # fmt: skip
+    add("source", metavar="SOURCE", help=SOURCE_HELP)
+    add_files(parser)
     add("--word", action="append", required=True, type=_word, help="a token, in capital or small "
         "letters; give the option again to compare several")  # fmt: skip
     add("--layer", type=_layer, default="top", metavar="N", help="of the vectors: 0 to L, top, or "
@@ -86,21 +78,21 @@ def add_parser(subparsers):
         "places")  # fmt: skip
     add("--tokenizer", choices=TOKENIZERS, help="rule that splits lines; none: the biLM's own, or "
         "space")  # fmt: skip
-    add("--quiet", action="store_true", help="no progress bar")
     group = add_output(parser)
     group.add_argument("--no-header", action="store_true", help="tsv without the line of names")
     add_plots(group, f"{MAP}, all places in two dimensions")
     group.add_argument("--projector", metavar="DIR", help="write the vectors there for "
                        "TensorBoard's Embedding Projector")  # fmt: skip
-    parser.set_defaults(run=run)
 
 
-def run(args):
+def run(args: argparse.Namespace) -> int:
     """Runs the command; returns the exit status."""
     paths = find_files(args.files)
     check_output_file(args.output, args.overwrite, paths)
     check_plots(args, [MAP], args.overwrite)
     _check_projector(args)
+    check_source("SOURCE", args.source)
+    load_package()
     embedder = _make_embedder(args)
     places = list(itertools.islice(_places(args, embedder.layer.tokenizer, paths), args.most))
     if len(places) < 2:
@@ -111,6 +103,8 @@ def run(args):
     vectors = _vectors(embedder, places)
     if args.plots is not None:
         contexts = [place.context(ON_MAP) for place in places]
+        from keras_elmo import plots
+
         figure = plots.sense_map(vectors, [place.word for place in places], contexts)
         write_plots(args, {MAP: figure})
     if args.projector is not None:
@@ -122,19 +116,18 @@ def run(args):
 
 def _check_projector(args):
     if args.projector is not None:
-        try:
+        with faults_of("--projector"):
             check_directory(args.projector, args.overwrite)
-        except OSError as error:
-            raise UserError(f"--projector: {error}") from None
 
 
 def _make_embedder(args):
+    from keras_elmo.embedding.elmo_embedding import ELMoEmbedding
+    from keras_elmo.embedding.embedder import Embedder
+
     outputs = {"top": "top", "elmo": "elmo", 0: "word_emb"}
     output = outputs.get(args.layer, f"lstm_outputs{args.layer}")
-    try:
+    with faults_of(f"SOURCE {args.source}"):
         source = ELMoEmbedding(args.source).source
-    except (ValueError, TypeError, OSError) as error:
-        raise UserError(f"SOURCE {args.source}: {error}") from None
     last = source.num_layers - 1
     if isinstance(args.layer, int) and args.layer > last:
         raise UserError(
@@ -146,12 +139,11 @@ def _make_embedder(args):
 
 def _places(args, rule, paths):
     """Yields the places of the words, line by line."""
+    from keras_elmo.text.tokenize import tokenize
+
     words = {word.casefold(): word for word in args.word}
     pattern = re.compile("|".join(map(re.escape, words)))
-    lines = tqdm(
-        read_lines(paths), unit=" lines", disable=True if args.quiet else None, dynamic_ncols=True
-    )
-    for number, line in enumerate(lines, start=1):
+    for number, line in enumerate(lines_with_progress(paths, args.quiet), start=1):
         if pattern.search(line.decode().casefold()):
             tokens = [token.decode() for token in tokenize([line], rule).to_list()[0]]
             for position, token in enumerate(tokens):
@@ -161,6 +153,8 @@ def _places(args, rule, paths):
 
 def _vectors(embedder, places):
     """The vector of each place, float (n, D); each line is run once."""
+    import numpy as np
+
     lines = {place.line: place.tokens for place in places}
     found = dict(zip(lines, embedder.embed(list(lines.values())), strict=True))
     return np.stack([found[place.line][place.position] for place in places])
@@ -168,6 +162,8 @@ def _vectors(embedder, places):
 
 def _rows(places, vectors, k):
     """Yields the records: for each place its nearest ones, the nearest first."""
+    import numpy as np
+
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
     units = vectors / np.maximum(lengths, np.finfo(np.float32).tiny)
     for at, place in enumerate(places):
@@ -188,12 +184,8 @@ def _write_projector(args, places, vectors):
         "line": [place.line for place in places],
         "position": [place.position for place in places],
     }
-    try:
+    with written_to(f"--projector: {args.projector}"):
         export_projector(args.projector, vectors, metadata, args.overwrite)
-    except OSError as error:
-        raise UserError(
-            f"--projector: {args.projector} cannot be written: {reason(error)}"
-        ) from None
 
 
 def _word(text):

@@ -1,10 +1,12 @@
 """`keras_elmo substitutes`: the words that fit at a place of a sentence."""
 
+import argparse
+
 from keras_elmo.basics import options
-from keras_elmo.cli.errors import UserError
-from keras_elmo.cli.reading import add_model, add_output, load_model
-from keras_elmo.cli.records import check_output_file, record_lines, write_lines
-from keras_elmo.text.tokenize import tokenize
+from keras_elmo.cli.command import UserError, faults_of
+from keras_elmo.cli.output import check_output_file, write_lines
+from keras_elmo.cli.reading import add_model, check_model, load_model
+from keras_elmo.cli.report import add_output, record_lines
 
 FIELDS = ("word", "log_probability", "probability")
 DESCRIPTION = """Give the words that fit best at a place of a sentence, by the words on both of its
@@ -18,14 +20,8 @@ columns, and keys in json, best word first:
   {", ".join(FIELDS)}"""
 
 
-def add_parser(subparsers):
-    """Adds the `substitutes` command."""
-    parser = subparsers.add_parser(
-        "substitutes",
-        help="words that fit at a place of a sentence",
-        description=DESCRIPTION,
-        epilog=EPILOG,
-    )
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Adds what the command takes."""
     add_model(parser)
     sentence = parser.add_mutually_exclusive_group(required=True)
     sentence.add_argument("--text", help="a sentence, split by the model's tokenizer")
@@ -41,18 +37,16 @@ def add_parser(subparsers):
         "-k", type=options.positive_int, default=10, metavar="N", help="how many words"
     )
     add_output(parser)
-    parser.set_defaults(run=run)
 
 
-def run(args):
+def run(args: argparse.Namespace) -> int:
     """Runs the command; returns the exit status."""
     check_output_file(args.output, args.overwrite)
-    model = load_model(args)
+    check_model(args.model)
+    model = load_model(args.model)
     tokens = _tokens(args, model.tokenizer)
-    try:
+    with faults_of(f"--position {args.position} of {tokens}", (ValueError,)):
         found = model.predict_words(tokens, args.position, args.k)
-    except ValueError as error:
-        raise UserError(f"--position {args.position} of {tokens}: {error}") from None
     if not found:
         raise UserError("the model's vocabulary holds no words, only its marks; take another model")
     rows = [(*substitute, substitute.probability) for substitute in found]
@@ -61,6 +55,8 @@ def run(args):
 
 
 def _tokens(args, tokenizer):
+    from keras_elmo.text.tokenize import tokenize
+
     text, rule = (args.text, tokenizer) if args.tokens is None else (args.tokens, "space")
     tokens = tokenize([text.encode("utf-8", "replace")], rule).to_list()[0]
     return [token.decode("utf-8", "replace") for token in tokens]

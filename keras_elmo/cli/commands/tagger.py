@@ -1,33 +1,22 @@
 """`keras_elmo-train tagger`: trains a tagger from sentences in columns and reports on it."""
 
+import argparse
 import collections
-import sys
-import time
-
-import keras
-import numpy as np
+import os
 
 from keras_elmo.basics import options
-from keras_elmo.cli.errors import UserError
-from keras_elmo.cli.evaluation import Evaluation
-from keras_elmo.cli.output import check_output
-from keras_elmo.cli.plots import OF_TRAINING, check_plots, training_figures, write_plots
-from keras_elmo.cli.split import split_rows
-from keras_elmo.cli.trained import (
-    FILES,
+from keras_elmo.cli.command import UserError, faults_of
+from keras_elmo.cli.labelled import (
     METRICS_FILE,
     MISTAKES_FILE,
     MODEL_FILE,
+    LabelledRun,
+    add_model_options,
     add_output_options,
-    common_metrics,
-    verbosity,
-    write_output,
+    split_rows,
 )
-from keras_elmo.embedding.load_glove import load_glove
-from keras_elmo.tasks.mix_history import MixHistory
 from keras_elmo.tasks.tagger.conll import TaggedSentences, read_conll
 from keras_elmo.tasks.tagger.spans import are_span_labels, score_spans, score_spans_by_type
-from keras_elmo.tasks.tagger.tagger import Tagger
 
 MOST_CLASSES = 500
 DESCRIPTION = """Train a tagger, a label for every token: ELMo vectors of a frozen biLM, GloVe's
@@ -44,23 +33,16 @@ examples:
         --glove glove.6B.100d.txt --output ner-tagger
 
 written to DIR, all of it or nothing:
-  {MODEL_FILE}    keras_elmo.Tagger.load("DIR/{MODEL_FILE}").predict_labels([["some", "tokens"]])
+  {MODEL_FILE}    keras_elmo.Tagger.load("DIR/{MODEL_FILE}")
   {MISTAKES_FILE}   line of the file, token, true label, predicted label, its probability, sentence
   {METRICS_FILE}   the numbers that were printed"""
 
 
-def add_parser(subparsers):
-    """Adds the `tagger` command."""
-    parser = subparsers.add_parser(
-        "tagger",
-        help="train a tagger from sentences with a label for each token",
-        description=DESCRIPTION,
-        epilog=EPILOG,
-    )
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Adds what the command takes."""
     _add_data_options(parser.add_argument_group("data"))
     _add_model_options(parser.add_argument_group("model and training"))
-    add_output_options(parser.add_argument_group("output"), ", ".join(OF_TRAINING))
-    parser.set_defaults(run=run)
+    add_output_options(parser.add_argument_group("output"))
 
 
 def _add_data_options(group):
@@ -83,41 +65,95 @@ def _add_data_options(group):
 
 
 def _add_model_options(group):
+    add_model_options(group, epochs=6, batch_size=32, rows="sentences")
     add = group.add_argument
-    add("--source", default="english-small", help="biLM: a name of `keras_elmo presets`, "
-        "directory, archive or TF-Hub module")  # fmt: skip
     add("--glove", metavar="FILE", help="word vectors to put beside ELMo's, plain or .gz")
     add("--units", type=options.count, default=128, metavar="N", help="of the LSTM in each "
         "direction; 0 for no LSTM")  # fmt: skip
     add("--dropout", type=options.share, default=0.4, metavar="X", help="before and after it")
-    add("--epochs", type=options.positive_int, default=6, metavar="N", help="training epochs")
-    add("--batch-size", type=options.positive_int, default=32, metavar="N",
-        help="sentences a step")  # fmt: skip
-    add("--seed", type=options.seed, default=0, metavar="N", help="of weights and draws")
 
 
-def run(args):
+def run(args: argparse.Namespace) -> int:
     """Runs the command; returns the exit status."""
-    started = time.perf_counter()
-    if args.output is not None:
-        check_output(args.output, args.overwrite, FILES)
-    check_plots(args, OF_TRAINING, args.overwrite, [args.output])
-    train, test = _read_parts(args)
-    classes = _classes(args, train, test)
-    keras.utils.set_random_seed(args.seed)
-    tagger = _make_tagger(args, classes)
-    _print_data(args, train, test, classes)
-    history = None if args.plots is None else MixHistory()
-    seconds = {"training": _train(args, tagger, train, history)}
-    evaluation, seconds["test"] = _test(args, tagger, test)
-    seconds["total"] = time.perf_counter() - started
-    metrics = _metrics(args, evaluation, train, test, seconds)
-    print(_report(metrics))
-    if args.output is not None:
-        write_output(args, tagger, metrics, _mistakes(evaluation, test))
-    if args.plots is not None:
-        print(write_plots(args, training_figures(history, evaluation, "nats")))
-    return 0
+    return TaggerRun(args).run()
+
+
+class TaggerRun(LabelledRun):
+    """Sentences of one file, the last of them for the test, or of two."""
+
+    notice = "running the biLM once over the training sentences"
+
+    def read(self):
+        glove = self.args.glove
+        if glove is not None and not os.path.isfile(glove):
+            raise UserError(
+                f"--glove: {glove} must be a file of word vectors. Received: nothing there."
+            )
+        self.train, self.test = train, test = _read_parts(self.args)
+        self.classes = _classes(self.args, train, test)
+        self.train_rows, self.train_labels, self.test_rows = train.tokens, train.labels, test.tokens
+        self.true = _flat(test.labels)
+
+    def make(self):
+        from keras_elmo.embedding.load_glove import load_glove
+        from keras_elmo.tasks.tagger.tagger import Tagger
+
+        args, glove = self.args, None
+        if args.glove is not None:
+            with faults_of("--glove"):
+                glove = load_glove(args.glove)
+        return Tagger(
+            args.source, units=args.units, dropout=args.dropout, glove=glove, classes=self.classes
+        )
+
+    def data_lines(self):
+        args, classes = self.args, self.classes
+        places = (args.train, args.dev or f"the rest of {args.train}")
+        lines = [
+            f"{task}: {place}, {len(part.tokens)} sentences, {len(_flat(part.tokens))} tokens"
+            for task, place, part in zip(
+                ("training", "the test"), places, (self.train, self.test), strict=True
+            )
+        ]
+        shown = f"{', '.join(classes[:20])}{', ...' * (len(classes) > 20)}"
+        lines.append(f"labels: {len(classes)} ({shown})")
+        unseen = sorted(set(classes) - set(_flat(self.train.labels)))
+        if unseen:
+            at = _flat(self.test.lines)[self.true.index(unseen[0])]
+            lines.append(
+                f"note: {len(unseen)} labels are in the test part only, the first is {unseen[0]!r} "
+                f"on line {at}: they cannot be learnt"
+            )
+        return lines
+
+    def metrics(self, evaluation):
+        names = ("train", "dev", "test_fraction", "shuffle", "token_column", "label_column")
+        names += ("source", "glove", "units", "dropout", "epochs", "batch_size", "seed")
+        return {
+            "accuracy": evaluation.accuracy,
+            "baseline_accuracy": _baseline(self.train, self.test),
+            **_span_metrics(evaluation, self.test),
+            "n_train": _sizes(self.train),
+            "n_test": _sizes(self.test),
+            "options": {name: getattr(self.args, name) for name in names},
+        }
+
+    def score_lines(self, metrics, evaluation):
+        baseline = f"each word's most frequent label: {metrics['baseline_accuracy']:.4f}"
+        lines = [f"accuracy: {metrics['accuracy']:.4f} ({baseline})"]
+        if "spans" in metrics:
+            lines.append(f"span F1: {_span_text(metrics['spans'])}")
+            kinds = metrics["spans_by_type"]
+            width = max(map(len, kinds), default=0)
+            lines += [f"  {kind:<{width}}  {_span_text(kinds[kind])}" for kind in kinds]
+        return lines
+
+    def mistakes(self, evaluation):
+        tokens, lines = _flat(self.test.tokens), _flat(self.test.lines)
+        sentences = [sentence for sentence in self.test.tokens for _ in sentence]
+        yield "line", "token", "true", "predicted", "probability", "sentence"
+        for at, true, predicted, probability in evaluation.mistakes():
+            yield lines[at], tokens[at], true, predicted, probability, " ".join(sentences[at])
 
 
 def _read_parts(args):
@@ -130,20 +166,18 @@ def _read_parts(args):
     sentences = _read(args, args.train)
     fraction = 0.2 if args.test_fraction is None else args.test_fraction
     parts = split_rows(sentences.tokens, fraction, args.shuffle, seed=args.seed)
-    n_train, n_test = map(len, parts)
-    if not n_train or not n_test:
+    if not all(parts):
         raise UserError(
-            f"--test-fraction {fraction} leaves {n_train} sentences for training and {n_test} for "
-            "the test. Choose another, give more sentences (blank lines separate them), or --dev."
+            f"--test-fraction {fraction} leaves {len(parts[0])} sentences for training and "
+            f"{len(parts[1])} for the test. Choose another, give more sentences (blank lines "
+            "separate them), or --dev."
         )
     return [TaggedSentences(*([part[row] for row in rows] for part in sentences)) for rows in parts]
 
 
 def _read(args, path):
-    try:
+    with faults_of():
         return read_conll(path, args.token_column, args.label_column)
-    except (ValueError, OSError) as error:
-        raise UserError(error) from None
 
 
 def _classes(args, train, test):
@@ -162,73 +196,6 @@ def _classes(args, train, test):
     return sorted(known | set(_flat(test.labels)))
 
 
-def _make_tagger(args, classes):
-    glove = None
-    if args.glove is not None:
-        try:
-            glove = load_glove(args.glove)
-        except (ValueError, OSError) as error:
-            raise UserError(f"--glove: {error}") from None
-    try:
-        return Tagger(
-            args.source, units=args.units, dropout=args.dropout, glove=glove, classes=classes
-        )
-    except (ValueError, TypeError, OSError) as error:
-        raise UserError(f"--source {args.source}: {error}") from None
-
-
-def _print_data(args, train, test, classes):
-    for name, part in ((args.train, train), (args.dev or f"the rest of {args.train}", test)):
-        task = "training" if part is train else "the test"
-        tokens = len(_flat(part.tokens))
-        print(f"{task}: {name}, {len(part.tokens)} sentences, {tokens} tokens")
-    print(f"labels: {len(classes)} ({', '.join(classes[:20])}{', ...' * (len(classes) > 20)})")
-    unseen = sorted(set(classes) - set(_flat(train.labels)))
-    if unseen:
-        at = _flat(test.lines)[_flat(test.labels).index(unseen[0])]
-        print(
-            f"note: {len(unseen)} labels are in the test part only, the first is {unseen[0]!r} on "
-            f"line {at}: they cannot be learnt"
-        )
-    sys.stdout.flush()
-
-
-def _train(args, tagger, train, history):
-    started = time.perf_counter()
-    if not args.quiet:
-        print("running the biLM once over the training sentences", flush=True)
-    tagger.fit(
-        train.tokens,
-        train.labels,
-        epochs=args.epochs,
-        batch_size=args.batch_size,
-        verbose=verbosity(args),
-        callbacks=[history] if history else None,
-    )
-    return time.perf_counter() - started
-
-
-def _test(args, tagger, test):
-    started = time.perf_counter()
-    probabilities = np.concatenate(tagger.predict_proba(test.tokens, verbose=verbosity(args)))
-    evaluation = Evaluation(tagger.classes_, _flat(test.labels), probabilities)
-    return evaluation, time.perf_counter() - started
-
-
-def _metrics(args, evaluation, train, test, seconds):
-    names = ("train", "dev", "test_fraction", "shuffle", "token_column", "label_column")
-    names += ("source", "glove", "units", "dropout", "epochs", "batch_size", "seed")
-    return {
-        "accuracy": evaluation.accuracy,
-        "baseline_accuracy": _baseline(train, test),
-        **_span_metrics(evaluation, test),
-        "n_train": {"sentences": len(train.tokens), "tokens": len(_flat(train.tokens))},
-        "n_test": {"sentences": len(test.tokens), "tokens": len(evaluation.true)},
-        "options": {name: getattr(args, name) for name in names},
-        **common_metrics(evaluation, seconds),
-    }
-
-
 def _baseline(train, test):
     """Accuracy of each word's most frequent label in training, and the commonest for others."""
     by_word = collections.defaultdict(collections.Counter)
@@ -237,7 +204,8 @@ def _baseline(train, test):
     overall = collections.Counter(_flat(train.labels)).most_common(1)[0][0]
     best = {token: counts.most_common(1)[0][0] for token, counts in by_word.items()}
     pairs = zip(_flat(test.tokens), _flat(test.labels), strict=True)
-    return float(np.mean([best.get(token, overall) == label for token, label in pairs]))
+    is_right = [best.get(token, overall) == label for token, label in pairs]
+    return sum(is_right) / len(is_right)
 
 
 def _span_metrics(evaluation, test):
@@ -258,16 +226,8 @@ def _scores(scores):
     return {name: getattr(scores, name) for name in names}
 
 
-def _report(metrics):
-    baseline = f"each word's most frequent label: {metrics['baseline_accuracy']:.4f}"
-    lines = [f"accuracy: {metrics['accuracy']:.4f} ({baseline})"]
-    if "spans" in metrics:
-        lines.append(f"span F1: {_span_text(metrics['spans'])}")
-        kinds = metrics["spans_by_type"]
-        width = max(map(len, kinds), default=0)
-        lines += [f"  {kind:<{width}}  {_span_text(kinds[kind])}" for kind in kinds]
-    seconds = ", ".join(f"{name} {value:.1f}" for name, value in metrics["seconds"].items())
-    return "\n".join([*lines, f"seconds: {seconds}"])
+def _sizes(part):
+    return {"sentences": len(part.tokens), "tokens": len(_flat(part.tokens))}
 
 
 def _span_text(scores):
@@ -275,16 +235,6 @@ def _span_text(scores):
         f"{scores['f1']:.4f} (precision {scores['precision']:.4f}, recall {scores['recall']:.4f}, "
         f"{scores['n_true']} spans)"
     )
-
-
-def _mistakes(evaluation, test):
-    """Yields the rows of the file of mistakes."""
-    tokens, lines = _flat(test.tokens), _flat(test.lines)
-    sentences = [sentence for sentence in test.tokens for _ in sentence]
-    yield "line", "token", "true", "predicted", "probability", "sentence"
-    for at, true, predicted, probability in evaluation.mistakes():
-        sentence = " ".join(sentences[at])
-        yield lines[at], tokens[at], true, predicted, float(probability), sentence
 
 
 def _flat(rows):

@@ -7,11 +7,9 @@ from loopback import serving
 from published import pair, publish, tiny_model
 
 from keras_elmo.bilm.bilm import BiLM
-from keras_elmo.cli.command import Command
-from keras_elmo.cli.commands import download
+from keras_elmo.cli.main import main
 from keras_elmo.presets.registry import RemoteFile
 
-COMMAND = Command("keras_elmo", "Use trained ELMo models.", "  keras_elmo download", (download,))
 MODULE = "google/elmo/3"
 
 
@@ -44,37 +42,37 @@ def server(tiny_directory, tmp_path, monkeypatch):
 
 
 def test_places_are_printed_and_can_be_loaded(server, tiny_bilm, tmp_path, capsys):
-    assert COMMAND.run(["download", "tiny", MODULE, f"https://tfhub.dev/{MODULE}"]) == 0
+    assert main(["download", "tiny", MODULE, f"https://tfhub.dev/{MODULE}"]) == 0
     out, err = capsys.readouterr()
     folder = str(tmp_path / "cache" / "tiny")
     module = str(tmp_path / "cache" / "google--elmo--3" / "module")
     assert (out.splitlines(), err) == ([folder, module, module], "")
     assert BiLM.load(folder).fingerprint() == tiny_bilm.fingerprint()
     assert sorted(os.listdir(module)) == [".files.json", "saved_model.pb"]
-    assert COMMAND.run(["download", "--quiet", "tiny", MODULE]) == 0
+    assert main(["download", "--quiet", "tiny", MODULE]) == 0
     assert server.requests == ["options.json", "weights.hdf5", "elmo_3.tar.gz"]
 
 
 def test_a_file_that_was_changed_is_fetched_again(server, tmp_path, capsys):
-    assert COMMAND.run(["download", "tiny"]) == 0
+    assert main(["download", "tiny"]) == 0
     weights = tmp_path / "cache" / "tiny" / "weights.hdf5"
     whole = weights.read_bytes()
     weights.write_bytes(whole[:1000])
-    assert COMMAND.run(["download", "tiny"]) == 0
+    assert main(["download", "tiny"]) == 0
     assert weights.read_bytes() == whole
     assert server.requests == ["options.json", "weights.hdf5", "weights.hdf5"]
 
 
 def test_files_of_another_model_are_told(server, tmp_path, monkeypatch, capsys):
     publish(monkeypatch, tiny_model("tiny", pair(server.url), lstm_dim=1024))
-    assert COMMAND.run(["download", "tiny"]) == 2
+    assert main(["download", "tiny"]) == 2
     error = capsys.readouterr().err
     assert "must be of the model 'tiny', whose LSTMs have size 1024 and projection 8" in error
     assert "Received: 12 and 8" in error and error.count("\n") == 1
 
 
 def test_a_shipped_model_is_there(server, capsys):
-    assert COMMAND.run(["download", "english-small"]) == 0
+    assert main(["download", "english-small"]) == 0
     place = capsys.readouterr().out.strip()
     assert "weights.hdf5" in os.listdir(place)
     assert server.requests == []
@@ -82,7 +80,7 @@ def test_a_shipped_model_is_there(server, capsys):
 
 def test_mirror(server, tiny_directory, tmp_path, capsys):
     server.answers.clear()
-    assert COMMAND.run(["download", "tiny", "--mirror", str(tiny_directory)]) == 0
+    assert main(["download", "tiny", "--mirror", str(tiny_directory)]) == 0
     assert capsys.readouterr().out == f"{tmp_path / 'cache' / 'tiny'}\n"
     assert server.requests == []
 
@@ -97,7 +95,7 @@ def test_mirror(server, tiny_directory, tmp_path, capsys):
     ],
 )
 def test_bad_names_are_one_line_before_anything_is_fetched(name, message, server, capsys):
-    assert COMMAND.run(["download", "tiny", name]) == 2
+    assert main(["download", "tiny", name]) == 2
     out, err = capsys.readouterr()
     assert out == "" and err.count("\n") == 1
     assert err.startswith(f"keras_elmo download: error: NAME {name}: ")
@@ -107,7 +105,7 @@ def test_bad_names_are_one_line_before_anything_is_fetched(name, message, server
 
 def test_offline_is_one_line(server, tmp_path, capsys):
     server.answers.clear()
-    assert COMMAND.run(["download", "tiny"]) == 2
+    assert main(["download", "tiny"]) == 2
     out, err = capsys.readouterr()
     assert out == "" and err.count("\n") == 1
     for part in (server.url("options.json"), "HTTP 404", str(tmp_path / "cache" / "tiny")):

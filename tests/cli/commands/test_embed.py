@@ -54,7 +54,7 @@ def in_a_folder(tmp_path, monkeypatch, made):
             made[key] = make_embedder(*args, **kwargs)
         return made[key]
 
-    monkeypatch.setattr(embed, "make_embedder", make)
+    monkeypatch.setattr("keras_elmo.corpora.embed_corpus.make_embedder", make)
     monkeypatch.setattr(reader, "LINES_AT_ONCE", 6)
     monkeypatch.chdir(tmp_path)
 

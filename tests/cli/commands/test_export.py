@@ -7,16 +7,11 @@ import pytest
 import tensorflow as tf
 
 from keras_elmo import ELMoEmbedding, Sequential, Tagger, TextClassifier
-from keras_elmo.cli.command import Command
-from keras_elmo.cli.commands import export
+from keras_elmo.cli.main import main
 
 TEXTS = ["free entry now", "", "héé 日本"]
 OF_MODULE = "default, elmo, lstm_outputs1, lstm_outputs2, word_emb"
 OF_CLASSIFIER = "classes, label, probabilities"
-
-
-def main(argv):
-    return Command("keras_elmo", "Use trained ELMo models.", "", (export,)).run(argv)
 
 
 @pytest.fixture(scope="module")
@@ -55,10 +50,9 @@ def test_a_bilm_becomes_a_module(tiny_directory, tmp_path, capsys):
     np.testing.assert_allclose(load(out)(tf.constant(TEXTS)), live(TEXTS), atol=1e-5)
 
 
-@pytest.mark.parametrize("name", ["", "model.keras"])
-def test_a_classifier_becomes_one_for_serving(trained, classifier, name, tmp_path, capsys):
+def test_a_classifier_becomes_one_for_serving(trained, classifier, tmp_path, capsys):
     out = tmp_path / "spam" / "1"
-    assert main(["export", str(trained / name), str(out)]) == 0
+    assert main(["export", str(trained), str(out)]) == 0
     assert capsys.readouterr().out.splitlines() == [
         f"written to {out}: classifier",
         f"serving_default: text -> {OF_CLASSIFIER}",

@@ -3,8 +3,8 @@ import os
 
 import pytest
 
-from keras_elmo.cli.command import Command
 from keras_elmo.cli.commands import tagger as command
+from keras_elmo.cli.train import main
 from keras_elmo.tasks.tagger.conll import TaggedSentences, read_conll
 from keras_elmo.tasks.tagger.tagger import Tagger
 
@@ -15,7 +15,6 @@ SENTENCES = [
     [("They", "PRON", "O"), ("see", "VERB", "O"), ("Ann", "PROPN", "B-PER")],
     [("Ann", "PROPN", "B-PER"), ("sees", "NOUN", "O")],
 ]
-main = Command("keras_elmo-train", "Train.", "", (command,)).run
 
 
 def table(sentences):
@@ -146,14 +145,3 @@ def test_one_label_only_is_told(data, capsys):
     data.write_text("a\tX\n\nb\tX\n", encoding="utf-8")
     assert main(["tagger", str(data), "--test-fraction", "0.5"]) == 2
     assert "every label is 'X'. A tagger needs two classes" in capsys.readouterr().err
-
-
-def test_failed_write_leaves_nothing(data, tiny_directory, tmp_path, capsys, monkeypatch):
-    def fail(*_):
-        raise OSError("no space left")
-
-    monkeypatch.setattr("keras_elmo.cli.trained.write_mistakes", fail)
-    arguments = ["tagger", str(data), "--source", str(tiny_directory), "--units", "0", "--quiet"]
-    assert main([*arguments, "--epochs", "1", "--output", str(tmp_path / "out")]) == 2
-    assert "cannot be written: no space left" in capsys.readouterr().err
-    assert sorted(os.listdir(tmp_path)) == ["train.tsv"]
