@@ -1,31 +1,38 @@
 """Vectors for TensorBoard's Embedding Projector."""
 
 import os
-import shutil
-import tempfile
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import ArrayLike
+
+from keras_elmo.basics.files import whole_files
 
 VECTORS, METADATA, CONFIG = FILES = "vectors.tsv", "metadata.tsv", "projector_config.pbtxt"
 BLANK = "(blank)"  # the projector passes over blank lines, and would shift all labels after one
 NAME = "vectors"
 
 
-def export_projector(directory, vectors, metadata, overwrite=False):
+def export_projector(
+    directory: str | os.PathLike,
+    vectors: ArrayLike,
+    metadata: Sequence | Mapping[str, Sequence],
+    overwrite: bool = False,
+) -> None:
     r"""Writes vectors and their labels for TensorBoard's Embedding Projector.
 
     The directory may be one of TensorBoard's own: `tensorboard --logdir DIRECTORY` shows the
     vectors in its Projector. `vectors.tsv` and `metadata.tsv` can be loaded at
-    https://projector.tensorflow.org too. The files appear whole, the one that names the others
-    last; where one cannot be written, none does.
+    https://projector.tensorflow.org too. The files appear whole; where one cannot be
+    written, none does.
 
     Args:
         directory: where to; made where it does not exist, other files in it are left alone.
         vectors: float (n, D).
         metadata: n labels; or a dict of columns, name to n labels, for several of them. Line ends
             and tabs become spaces, and a blank line becomes `(blank)`.
-        overwrite: bool, whether files of an earlier export are replaced.
+        overwrite: whether files of an earlier export are replaced.
 
     Raises:
         ValueError: numbers are not finite, or lengths differ.
@@ -42,19 +49,13 @@ def export_projector(directory, vectors, metadata, overwrite=False):
     lines = _metadata_lines(metadata, len(vectors))
     folder = Path(directory)
     check_directory(folder, overwrite)
-    folder.mkdir(parents=True, exist_ok=True)
-    stage = Path(tempfile.mkdtemp(prefix=".writing-", dir=folder))
-    try:
+    with whole_files(folder) as stage:
         np.savetxt(stage / VECTORS, vectors, fmt="%.9g", delimiter="\t")
         (stage / METADATA).write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
         (stage / CONFIG).write_text(_config(vectors.shape), encoding="utf-8")
-        for name in FILES:
-            os.replace(stage / name, folder / name)
-    finally:
-        shutil.rmtree(stage, ignore_errors=True)
 
 
-def check_directory(directory, overwrite=False):
+def check_directory(directory: str | os.PathLike, overwrite: bool = False) -> None:
     """Raises where `export_projector` would not write; the errors are told there."""
     folder = Path(directory)
     if folder.exists() and not folder.is_dir():

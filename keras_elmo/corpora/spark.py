@@ -6,6 +6,8 @@ import functools
 import io
 import math
 import os
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 import tensorflow as tf
@@ -19,6 +21,9 @@ from keras_elmo.embedding.embedder import Embedder
 from keras_elmo.embedding.outputs import output_shape
 from keras_elmo.presets.locate import locate
 
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
 MOST_BYTES = 64 << 20  # of vectors in one Arrow batch: Python and Spark each hold it a few times.
 OPTIONS = "options.json"
 
@@ -29,15 +34,15 @@ _SHIPPING = (
 
 
 def embed(
-    df,
-    column,
-    output_column="elmo",
-    source="english-small",
-    output="default",
-    tokenizer=None,
-    max_tokens=None,
-    batch_size=1024,
-):
+    df: "DataFrame",
+    column: str,
+    output_column: str = "elmo",
+    source: str | os.PathLike | Sequence[str | os.PathLike] | BiLM = "english-small",
+    output: str = "default",
+    tokenizer: str | None = None,
+    max_tokens: int | None = None,
+    batch_size: int = 1024,
+) -> "DataFrame":
     """Adds the ELMo vectors of a text column to a Spark DataFrame.
 
     Nothing is computed before Spark runs the job; then each Python worker loads the biLM once, for
@@ -45,7 +50,7 @@ def embed(
     this call. The vectors are those of `Embedder(source, ...)`, whatever the partitions.
 
     Args:
-        df: Spark DataFrame, also a streaming one or one of Spark Connect.
+        df: also a streaming DataFrame or one of Spark Connect.
         column: Name of the column of texts, of type string. The vector of null is null; that of a
             text without a token is 0, and its list of token vectors is empty.
         output_column: Name of the new column.
@@ -56,12 +61,12 @@ def embed(
             array<float>, "layers" array<array<array<float>>>, layer by layer, and all others
             array<array<float>>, token by token.
         tokenizer: Rule that splits texts, "space" or "words"; None takes that of the source.
-        max_tokens: Number of tokens that are kept of a text; None keeps all.
-        batch_size: int, texts to run together at most. Fewer are where their vectors would take
-            more than 64 MB.
+        max_tokens: Tokens that are kept of a text; None keeps all.
+        batch_size: Texts to run together at most. Fewer are where their vectors would take more
+            than 64 MB.
 
     Returns:
-        Spark DataFrame: `df` and the new column, in the same rows and partitions.
+        `df` and the new column, in the same rows and partitions.
 
     Raises:
         ImportError: PySpark is not installed.

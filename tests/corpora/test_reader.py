@@ -25,7 +25,7 @@ def test_every_line_counts_through_plain_and_gzip_files_and_streams(tmp_path):
 
 @pytest.mark.parametrize(
     ("most_lines", "most_bytes", "expected"),
-    [(3, 99, [3, 3, 1]), (99, 4, [2, 2, 2, 1]), (99, 99, [7])],
+    [(3, 99, [3, 3, 1]), (99, 5, [2, 2, 2, 1]), (99, 1, [1] * 7)],
 )
 def test_windows_are_full_by_lines_or_bytes(monkeypatch, most_lines, most_bytes, expected):
     monkeypatch.setattr(reader, "LINES_AT_ONCE", most_lines)
