@@ -20,7 +20,7 @@ from keras_elmo.bilm.config import BiLMConfig
 from keras_elmo.language_model.bidirectional import BidirectionalLanguageModel, Directions
 from keras_elmo.language_model.softmax.make_softmax import SOFTMAXES, make_softmax
 from keras_elmo.pretraining.corpus import ShuffledLines, count_corpus
-from keras_elmo.pretraining.options import TrainingOptions
+from keras_elmo.pretraining.options import PretrainingOptions
 from keras_elmo.pretraining.trainer import Trainer
 from keras_elmo.text.vocabulary import Vocabulary
 from keras_elmo_launcher import keep_freed_memory
@@ -104,7 +104,7 @@ def make_trainer(args, paths, counts):
         args.softmax, len(vocabulary), config.projection_dim, dtype=dtype, **samples
     )
     model = BidirectionalLanguageModel(BiLM(config, frozen=False, dtype=dtype), softmax, vocabulary)
-    options = TrainingOptions(steps=1000, batch_size=args.batch_size, window=args.window)
+    options = PretrainingOptions(steps=1000, batch_size=args.batch_size, window=args.window)
     return Trainer(model, options, ShuffledLines(paths, counts.lines, 1), "words")
 
 

@@ -24,8 +24,6 @@ import itertools
 import math
 import os
 import random
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -118,39 +116,48 @@ if not corpus.is_dir():
 # %% [markdown]
 # ## 2. Train
 #
-# This is the command `keras_elmo-train bilm`, with all sizes far below its defaults. It prints
-# what it is going to do, a line at times, and the held-out perplexity.
+# `keras_elmo.pretrain` does what the command `keras_elmo-train bilm` does, with the same options,
+# here all far below their defaults. It tells how far it is, so that we can print a line at each
+# held-out evaluation.
+
 
 # %%
-options = {
-    "--held-out": held_out,
-    "--output": "runs/my-bilm",
-    "--lstm-dim": 128,
-    "--projection-dim": 64,
-    "--filters": "1:16,2:16,3:32",
-    "--vocabulary-size": 3000,
-    "--batch-size": 32,
-    "--steps": 200,
-    "--evaluate-every": 25,
-    "--report-every": 25,
-    "--learning-rate": 0.005,
-}
-start = "from keras_elmo_launcher import train; train()"
-command = [sys.executable, "-c", start, "bilm", str(text / "*.txt"), "--overwrite"]
-command += [str(word) for option in options.items() for word in option]
+def show(report):
+    if report.evaluation is not None:
+        found = report.evaluation
+        print(
+            f"step {report.step:3} of {report.steps}: held-out perplexity "
+            f"forward {found.forward:6.1f}, backward {found.backward:6.1f}"
+            f"{', the best so far' * report.best}"
+        )
 
-done = subprocess.run(command, capture_output=True, text=True)
-print(done.stdout[-3000:] if done.returncode == 0 else done.stderr)
+
+trained = keras_elmo.pretrain(
+    text / "*.txt",
+    "runs/my-bilm",
+    held_out=held_out,
+    overwrite=True,
+    progress=show,
+    lstm_dim=128,
+    projection_dim=64,
+    filters=((1, 16), (2, 16), (3, 32)),
+    vocabulary_size=3000,
+    batch_size=32,
+    steps=200,
+    evaluate_every=25,
+    report_every=25,
+    learning_rate=0.005,
+)
 
 # %% [markdown]
 # ## 3. Watch the perplexity
 #
-# The command wrote a line a report into `training.csv`. The held-out curves should fall and level
-# off. If they turn up while the training loss goes on falling, the model learns its text by heart:
-# more text, `--dropout` or `--patience` helps.
+# Every report is a line in `training.csv`, and a row of `trained.history`. The held-out curves
+# should fall and level off. If they turn up while the training loss goes on falling, the model
+# learns its text by heart: more text, `dropout` or `patience` helps.
 
 # %%
-plots.perplexity("runs/my-bilm/training.csv")
+plots.perplexity(trained.history)
 
 # %% [markdown]
 # ## 4. Ask it
@@ -204,8 +211,8 @@ for source in ("runs/my-bilm", "english-small"):
 # %% [markdown]
 # ## Where to go next
 #
-# - `keras_elmo-train bilm --help` lists every option; `--dry-run` prints the plan and how long a
-#   run will take, `--resume` goes on after an interruption.
-# - `--init-from english-small` starts from the model of the package, which is the way to a domain
+# - `keras_elmo-train bilm --help` lists every option, by the same names, and `--dry-run` prints how
+#   long a run will take. `resume=True` goes on after an interruption.
+# - `init_from="english-small"` starts from the model of the package, which is the way to a domain
 #   that you have only some megabytes of.
 # - `docs/pretraining.md` tells how much text it takes, and what was measured.

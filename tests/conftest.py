@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from tiny_hub_module import write_module
+from tiny_language_model import seeded_model
 
 from keras_elmo.bilm.bilm import BiLM
 from keras_elmo.bilm.config import BiLMConfig
@@ -58,6 +59,17 @@ def tiny_module(tmp_path_factory):
 def make_tiny_bilm():
     """The function `make_tiny(config, seed, **kwargs)`, for other shapes."""
     return make_tiny
+
+
+@pytest.fixture(scope="session")
+def make_model(make_tiny_bilm):
+    """Makes language models over nine words, of seeded weights that train."""
+
+    def make(softmax="full", seed=0, **kwargs):
+        bilm = make_tiny_bilm(seed=seed, **{"frozen": False, **kwargs})
+        return seeded_model(bilm, softmax, seed=seed)
+
+    return make
 
 
 @pytest.fixture(scope="session")

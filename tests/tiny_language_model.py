@@ -38,5 +38,6 @@ def unigram_model(bilm):
 
 def _model(bilm, softmax, words):
     vocabulary = Vocabulary((*SPECIALS, *words))
-    head = make_softmax(softmax, len(vocabulary), bilm.config.projection_dim)
+    samples = {"n_samples": 5} if softmax == "sampled" else {}
+    head = make_softmax(softmax, len(vocabulary), bilm.config.projection_dim, **samples)
     return BidirectionalLanguageModel(bilm, head, vocabulary)

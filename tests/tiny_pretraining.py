@@ -13,6 +13,10 @@ SMALL = [
     *("--lstm-dim", "12", "--projection-dim", "8", "--char-dim", "4", "--filters", "1:4,3:8"),
     *("--window", "5", "--learning-rate", "0.02", "--tokenizer", "space"),
 ]
+SIZES = {  # the same for a call of `keras_elmo.pretrain`
+    "lstm_dim": 12, "projection_dim": 8, "char_dim": 4, "filters": ((1, 4), (3, 8)),
+    "window": 5, "learning_rate": 0.02, "tokenizer": "space",
+}  # fmt: skip
 
 PROGRAM = ("-c", "from keras_elmo_launcher import train; train()")
 

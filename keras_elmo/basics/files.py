@@ -12,7 +12,8 @@ import os
 import secrets
 import shutil
 import sys
-from collections.abc import Iterator
+import tempfile
+from collections.abc import Collection, Iterator
 from pathlib import Path
 
 SCRATCH = ".writing"  # how the temporary names end
@@ -75,6 +76,49 @@ def whole_files(directory: str | os.PathLike) -> Iterator[Path]:
         for file in written:
             os.replace(file, path / file.name)
         _write_through(path)
+
+
+def check_output_directory(
+    directory: str | os.PathLike, overwrite: bool, files: Collection[str], goes_on: bool = False
+) -> None:
+    """Raises where an output could not or should not be written; nothing is changed.
+
+    Args:
+        directory: where to.
+        overwrite: whether the output of an earlier run may be replaced.
+        files: names of the files of such an output; a directory with others is never replaced.
+        goes_on: whether a run goes on in the directory, which leaves other files alone.
+
+    Raises:
+        NotADirectoryError: it is a file.
+        FileExistsError: it holds something.
+        PermissionError: it cannot be written.
+    """
+    path = Path(directory)
+    if path.exists() and not path.is_dir():
+        raise NotADirectoryError(f"`output`: {path} is a file. Give a directory.")
+    found = sorted(entry.name for entry in path.iterdir()) if path.is_dir() else []
+    found = [name for name in found if not is_scratch(name)]  # what a killed process leaves
+    others = [name for name in found if name not in files]
+    if others and not goes_on:
+        raise FileExistsError(
+            f"`output`: {path} holds other files ({others[0]}). Give a new directory."
+        )
+    if found and not (overwrite or goes_on):
+        raise FileExistsError(
+            f"`output`: {path} holds the output of an earlier run. Give another directory, or "
+            "`overwrite` to replace it."
+        )
+    parent = next(ancestor for ancestor in path.absolute().parents if ancestor.exists())
+    if path.exists() and path.samefile(os.curdir):
+        raise FileExistsError("`output`: the current directory cannot be replaced. Give a new one.")
+    try:  # to write is the only sure test
+        tempfile.TemporaryDirectory(prefix=f".{path.name}-", dir=parent).cleanup()
+    except OSError as error:
+        raise PermissionError(
+            f"`output`: {path} cannot be made, {parent} is not a writable directory "
+            f"({error.strerror or error})."
+        ) from None
 
 
 def is_scratch(path: str | os.PathLike) -> bool:

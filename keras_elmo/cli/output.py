@@ -5,47 +5,29 @@ import tempfile
 from collections.abc import Collection, Iterable
 from pathlib import Path
 
-from keras_elmo.basics.files import is_scratch, whole_file
+from keras_elmo.basics.files import check_output_directory, whole_file
 from keras_elmo.cli.command import UserError, reason, written_to
 
 
-def check_output(
-    directory: str, overwrite: bool, files: Collection[str], goes_on: bool = False
-) -> None:
+def check_output(directory: str, overwrite: bool, files: Collection[str]) -> None:
     """Raises a UserError where an output could not or should not be written.
 
     Args:
         directory: where to.
         overwrite: whether the output of an earlier run may be replaced.
         files: names of the files of such an output; a directory with others is never replaced.
-        goes_on: whether a run goes on in the directory, which leaves other files alone.
     """
-    path = Path(directory)
-    check_directory("--output", path)
-    found = sorted(entry.name for entry in path.iterdir()) if path.is_dir() else []
-    found = [name for name in found if not is_scratch(name)]  # what a killed process leaves
-    others = [name for name in found if name not in files]
-    if others and not goes_on:
-        raise UserError(f"--output: {path} holds other files ({others[0]}). Give a new directory.")
-    if found and not (overwrite or goes_on):
-        raise UserError(
-            f"--output: {path} holds the output of an earlier run. Give another directory, or "
-            "--overwrite to replace it."
-        )
-    if path.exists() and path.samefile(os.curdir):
-        raise UserError("--output: the current directory cannot be replaced. Give a new one.")
-    _check_can_write("--output", path, path.absolute().parents)
-
-
-def check_directory(option: str, path: Path) -> None:
-    """Raises a UserError where a directory is to be and something else is."""
-    if path.exists() and not path.is_dir():
-        raise UserError(f"{option}: {path} is a file. Give a directory.")
+    try:
+        check_output_directory(directory, overwrite, files)
+    except OSError as error:
+        message = str(error).replace("`output`", "--output")
+        raise UserError(message.replace("`overwrite`", "--overwrite")) from None
 
 
 def check_folder(option: str, folder: Path) -> None:
     """Raises a UserError where files cannot be written into a directory, made where it is not."""
-    check_directory(option, folder)
+    if folder.exists() and not folder.is_dir():
+        raise UserError(f"{option}: {folder} is a file. Give a directory.")
     _check_can_write(option, folder, [folder.absolute(), *folder.absolute().parents])
 
 

@@ -1,7 +1,5 @@
 """`--plots DIR`: pictures of what a command has done."""
 
-import os
-import sys
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,8 +9,6 @@ from keras_elmo.basics.files import whole_files
 from keras_elmo.cli.command import UserError, faults_of, written_to
 from keras_elmo.cli.output import check_folder
 from keras_elmo.plots.drawing import check_matplotlib
-from keras_elmo.pretraining.log import NAME as LOG
-from keras_elmo.pretraining.log import read_log
 
 if TYPE_CHECKING:
     from keras_elmo.cli.labelled import Evaluation
@@ -56,7 +52,7 @@ def check_plots(
         if folder.resolve().is_relative_to(Path(output).resolve()):
             raise UserError(f"--plots: {folder} is in --output. Give a directory beside it.")
     check_folder("--plots", folder)
-    found = [path for path in map(lambda name: _path(args, name), names) if path.exists()]
+    found = [path for path in map(lambda name: picture_path(args, name), names) if path.exists()]
     if found and not replace:
         raise UserError(f"--plots: {found[0]} exists. Give another directory, or --overwrite.")
 
@@ -71,7 +67,7 @@ def write_plots(args: Any, figures: Mapping[str, Any]) -> str:
     Returns:
         A line that tells where they are.
     """
-    names = [_path(args, name).name for name in figures]
+    names = [picture_path(args, name).name for name in figures]
     with written_to(f"--plots: {args.plots}"), whole_files(args.plots) as scratch:
         for name, figure in zip(names, figures.values(), strict=True):
             plots.save(figure, scratch / name)
@@ -100,48 +96,6 @@ def training_figures(
     }
 
 
-class PerplexityPicture:
-    """Redraws the perplexity of a pretraining while it runs.
-
-    Args:
-        args: with `plots` and `plot_format`.
-        run: Run, whose log is drawn.
-    """
-
-    def __init__(self, args: Any, run: Any):
-        self.path = _path(args, PERPLEXITY)
-        self.run = run
-        self._begin = run.trainer.done
-        self._drawn: int | None = None
-        self._has_failed = False
-
-    def draw(self) -> None:
-        """Draws the log up to the step that is done; not twice, and nothing where it is empty.
-
-        Where that fails, a line on stderr says so, once: the training goes on.
-        """
-        trainer = self.run.trainer
-        if self._drawn == trainer.done:
-            return
-        rows = read_log(os.path.join(self.run.options.output, LOG))
-        rows = [row for row in rows if int(row["step"]) <= trainer.done]
-        if not rows:
-            return
-        self._drawn = trainer.done
-        try:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            plots.save(plots.perplexity(rows, trainer.positions_per_step), self.path)
-        except OSError as error:
-            if not self._has_failed:
-                print(f"warning: --plots: {self.path} cannot be written: {error}", file=sys.stderr)
-            self._has_failed = True
-
-    def update(self, report: Any) -> None:
-        """Draws after an evaluation, and where none is made as often as one would be."""
-        is_due = report.step - (self._drawn or self._begin) >= self.run.options.evaluate_every
-        if report.evaluation is not None or is_due:
-            self.draw()
-
-
-def _path(args, name):
+def picture_path(args: Any, name: str) -> Path:
+    """Where the picture of this name goes."""
     return Path(args.plots) / f"{name}.{args.plot_format or plots.FORMATS[0]}"

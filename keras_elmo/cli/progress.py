@@ -1,10 +1,13 @@
-"""What `keras_elmo-train bilm` shows: the plan, the progress, the end."""
+"""What `keras_elmo-train bilm` shows: the plan, the progress, a picture, the end."""
 
 import sys
 
 from tqdm import tqdm
 
+from keras_elmo import plots
+from keras_elmo.cli.plots import PERPLEXITY, picture_path
 from keras_elmo.cli.signals import interruptible
+from keras_elmo.pretraining.training_log import read_log
 
 try:
     import resource
@@ -12,13 +15,25 @@ except ImportError:  # not on Windows
     resource = None
 
 
-def print_plan(run, corpus):
+def show_plan(prepared):
     """Prints what will be done and what it costs, as a few steps show, which are taken back."""
+    run, corpus, notes, remarks = prepared
     seconds = None if run.finished or run.out_of_patience else run.measure()
     if not run.writes:
         return
+    for remark in remarks:
+        print(f"warning: {remark}", file=sys.stderr)
+    for note in notes:
+        print(note)
+    _print_work(run, corpus)
+    if seconds is not None:
+        _print_cost(run, seconds)
+    sys.stdout.flush()
+
+
+def _print_work(run, corpus):
     counts, trainer = corpus.counts, run.trainer
-    model, steps, step_size = trainer.model, trainer.options.steps, trainer.positions_per_step
+    model, steps, step_size = trainer.model, run.options.steps, trainer.positions_per_step
     replicas = trainer.strategy.num_replicas_in_sync
     devices = "" if replicas == 1 else f" on {replicas} devices"
     print(
@@ -31,15 +46,17 @@ def print_plan(run, corpus):
         f"{steps * step_size / counts.positions:.2f} epochs of {counts.positions:,} positions, "
         f"{counts.positions / step_size:,.1f} steps each"
     )
-    if seconds is not None:
-        left = (steps - trainer.done) * seconds
-        if resource is not None:
-            print(f"memory: {_peak_gigabytes():.1f} GB, weights, gradients and optimiser included")
-        print(
-            f"time: about {tqdm.format_interval(left)} for {steps - trainer.done:,} steps at "
-            f"{step_size / seconds:,.0f} tokens/s, timed over 3 steps, evaluations not counted"
-        )
-    sys.stdout.flush()
+
+
+def _print_cost(run, seconds):
+    left = run.options.steps - run.trainer.done
+    if resource is not None:
+        print(f"memory: {_peak_gigabytes():.1f} GB, weights, gradients and optimiser included")
+    print(
+        f"time: about {tqdm.format_interval(left * seconds)} for {left:,} steps at "
+        f"{run.trainer.positions_per_step / seconds:,.0f} tokens/s, timed over 3 steps, "
+        "evaluations not counted"
+    )
 
 
 def _peak_gigabytes():
@@ -57,24 +74,28 @@ def show_training(run, picture=None):
     if picture is not None:
         picture.draw()
     if run.finished:
-        _say(run, f"{run.options.output}: all {run.trainer.done:,} steps are done already")
+        _say(run, f"{run.output}: all {run.trainer.done:,} steps are done already")
         return 0
     if run.out_of_patience:
         _say(
             run,
-            f"{run.options.output}: ended after step {run.trainer.done:,} already, no better "
-            f"perplexity in {run.without_gain} evaluations; a larger --patience goes on",
+            f"{run.output}: ended after step {run.trainer.done:,} already, no better perplexity "
+            f"in {run.without_gain} evaluations; a larger --patience goes on",
         )
         return 0
+    with interruptible(run.ask_to_end) as signals:
+        _show_reports(run, picture)
+    if picture is not None:
+        picture.draw()
+    return _end(run, signals)
+
+
+def _show_reports(run, picture):
     name = "sampled training loss" if run.trainer.model.softmax.kind == "sampled" else "loss"
-    steps = run.trainer.options.steps
-    with (
-        interruptible(run) as signals,
-        tqdm(
-            total=steps, initial=run.trainer.done, unit="step", dynamic_ncols=True,
-            disable=not run.writes,
-        ) as bar,
-    ):  # fmt: skip
+    with tqdm(
+        total=run.options.steps, initial=run.trainer.done, unit="step", dynamic_ncols=True,
+        disable=not run.writes,
+    ) as bar:  # fmt: skip
         for report in run.reports():
             bar.set_postfix_str(_postfix(report.row, name), refresh=False)
             bar.update(report.step - bar.n)
@@ -82,9 +103,6 @@ def show_training(run, picture=None):
                 bar.write(_evaluation_line(report))
             if picture is not None:
                 picture.update(report)
-    if picture is not None:
-        picture.draw()
-    return _end(run, signals)
 
 
 def _say(run, line):
@@ -93,10 +111,10 @@ def _say(run, line):
 
 
 def _end(run, signals):
-    done = f"step {run.trainer.done:,} of {run.trainer.options.steps:,}"
+    done = f"step {run.trainer.done:,} of {run.options.steps:,}"
     if signals:
         print(
-            f"keras_elmo-train bilm: interrupted after {done}; saved in {run.options.output}, "
+            f"keras_elmo-train bilm: interrupted after {done}; saved in {run.output}, "
             "go on with --resume",
             file=sys.stderr,
         )
@@ -106,7 +124,7 @@ def _end(run, signals):
         return 130
     if not run.finished:
         _say(run, f"ended after {done}: no better perplexity in {run.without_gain} evaluations")
-    _say(run, f"written to {run.options.output}")
+    _say(run, f"written to {run.output}")
     return 0
 
 
@@ -126,3 +144,45 @@ def _evaluation_line(report):
         f"({found.sentences:,} sentences, {found.tokens:,} targets, unknown "
         f"{found.unknown_share:.2%})"
     )
+
+
+class PerplexityPicture:
+    """Redraws the perplexity of a pretraining while it runs.
+
+    Args:
+        args: with `plots` and `plot_format`.
+        run: Run, whose log is drawn.
+    """
+
+    def __init__(self, args, run):
+        self.path = picture_path(args, PERPLEXITY)
+        self.run = run
+        self._begin = run.trainer.done
+        self._drawn = None
+        self._has_failed = False
+
+    def draw(self):
+        """Draws the log up to the step that is done; not twice, and nothing where it is empty.
+
+        Where that fails, a line on stderr says so, once: the training goes on.
+        """
+        trainer = self.run.trainer
+        if self._drawn == trainer.done:
+            return
+        rows = [row for row in read_log(self.run.log_path) if row["step"] <= trainer.done]
+        if not rows:
+            return
+        self._drawn = trainer.done
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            plots.save(plots.perplexity(rows, trainer.positions_per_step), self.path)
+        except OSError as error:
+            if not self._has_failed:
+                print(f"warning: --plots: {self.path} cannot be written: {error}", file=sys.stderr)
+            self._has_failed = True
+
+    def update(self, report):
+        """Draws after an evaluation, and where none is made as often as one would be."""
+        is_due = report.step - (self._drawn or self._begin) >= self.run.options.evaluate_every
+        if report.evaluation is not None or is_due:
+            self.draw()

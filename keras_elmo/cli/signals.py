@@ -10,33 +10,31 @@ GRACE = 2.0  # seconds
 
 
 @contextlib.contextmanager
-def interruptible(run):
-    """Lets Ctrl-C and SIGTERM set `run.stop` to `ASKED`; a second one ends the process at once.
+def interruptible(ask_to_end):
+    """Lets Ctrl-C and SIGTERM ask for an end; a second one ends the process at once.
 
     Also where Python cannot act on it, since TensorFlow waits for another machine, say: then a
     thread ends the process.
 
     Args:
-        run: an object with an attribute `stop`.
+        ask_to_end: function of no arguments.
 
     Yields:
         list of the signals' numbers that came.
     """
-    from keras_elmo.pretraining.run import ASKED
-
     received = []
 
-    def ask(number, frame):
+    def hear(number, frame):
         if received:
             raise KeyboardInterrupt
         received.append(number)
-        run.stop = ASKED
+        ask_to_end()
 
     if threading.current_thread() is not threading.main_thread():
         yield received
         return
     with _watch():
-        earlier = {number: signal.signal(number, ask) for number in ASKED_BY}
+        earlier = {number: signal.signal(number, hear) for number in ASKED_BY}
         try:
             yield received
         finally:

@@ -1,14 +1,14 @@
 """A trained language model as a preset directory, softmax included."""
 
 import contextlib
-import hashlib
 import os
-import tempfile
 from importlib import resources
+from typing import Any
 
 import h5py
 import numpy as np
 
+from keras_elmo.basics.files import sha256_of, whole_files
 from keras_elmo.bilm.bilm import BiLM
 from keras_elmo.bilm.hdf5 import write_weights
 from keras_elmo.language_model.bidirectional import BidirectionalLanguageModel
@@ -26,39 +26,34 @@ WHAT_TO_GIVE = (
 )
 
 
-def save_language_model(model, directory, dtype="float32"):
+def save_language_model(
+    model: BidirectionalLanguageModel, directory: str | os.PathLike, dtype: str = "float32"
+) -> None:
     """Write options, weights, vocabulary and softmax; the first two are a preset by themselves.
 
-    All are written under other names first, so that a failure leaves what was there.
-
     Args:
-        model: BidirectionalLanguageModel.
-        directory: where to write; made where it does not exist.
+        model: what to write.
+        directory: where to; made where it does not exist. Other files in it stay.
         dtype: `"float32"`, or `"float16"` for half the size.
     """
-    os.makedirs(directory, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=directory, prefix=".writing-") as scratch:
+    with whole_files(directory) as scratch:
         model.bilm.save(scratch, dtype)
-        model.vocabulary.write(os.path.join(scratch, VOCABULARY))
-        path = os.path.join(scratch, SOFTMAX)
-        write_weights(path, model.softmax.named_variables(), dtype)
-        with h5py.File(path, "r+") as file:
+        model.vocabulary.write(scratch / VOCABULARY)
+        write_weights(scratch / SOFTMAX, model.softmax.named_variables(), dtype)
+        with h5py.File(scratch / SOFTMAX, "r+") as file:
             file.attrs["softmax"] = model.softmax.kind
-            file.attrs[WEIGHTS_SHA256] = _sha256(os.path.join(scratch, "weights.hdf5"))
-        for name in MODEL_FILES:
-            os.replace(os.path.join(scratch, name), os.path.join(directory, name))
+            file.attrs[WEIGHTS_SHA256] = sha256_of(scratch / "weights.hdf5")
 
 
-def load_language_model(place, frozen=True, dtype=None):
+def load_language_model(
+    place: str | os.PathLike, frozen: bool = True, dtype: Any = None
+) -> BidirectionalLanguageModel:
     """Read what `save_language_model` wrote.
 
     Args:
         place: name of a preset, or the directory.
-        frozen: bool, whether the biLM's weights are created non-trainable.
+        frozen: whether the biLM's weights are created non-trainable.
         dtype: dtype policy of the layers, or None for Keras' default.
-
-    Returns:
-        BidirectionalLanguageModel.
 
     Raises:
         FileNotFoundError: there is no directory, or a file is missing, as the softmax is beside
@@ -142,20 +137,12 @@ def _read_softmax(path, vocabulary_size, hidden_dim, dtype):
 def _check_weights(expected, path):
     """A process that is killed between two files leaves those of two moments."""
     weights = os.path.join(os.path.dirname(path), "weights.hdf5")
-    if expected is not None and _sha256(weights) != expected:
+    if expected is not None and sha256_of(weights) != expected:
         raise ValueError(
             f"{path} must stand beside the weights.hdf5 that it was written with. Received: "
             "another one, as a training run leaves that is killed while it writes. Go on with the "
             "run (`--resume`), which writes both anew, or copy both files again."
         )
-
-
-def _sha256(path):
-    digest = hashlib.sha256()
-    with open(path, "rb") as file:
-        while chunk := file.read(1 << 20):
-            digest.update(chunk)
-    return digest.hexdigest()
 
 
 def _arrays(file, variables, path, vocabulary_size):

@@ -138,7 +138,7 @@ def _batch_sums(model):
 def _make_graph(model):
     """RaggedTensor `(batch, None)` to float64 `(3, batch)`: nats ahead, behind, unknown words."""
 
-    @tf.function(input_signature=[tf.RaggedTensorSpec([None, None], tf.string)])
+    @tf.function(input_signature=[tf.RaggedTensorSpec([None, None], tf.string)], autograph=False)
     def batch_sums(tokens):
         nats, mask = model.sentence_losses(tokens)
         unknown = model.vocabulary.ids(tokens.flat_values) == model.vocabulary.unk_id

@@ -2,25 +2,49 @@
 
 import contextlib
 import contextvars
+import random
+from collections.abc import Iterator
 
 import keras
 import tensorflow as tf
 
-_has_initial_values = contextvars.ContextVar("has_initial_values", default=True)
+_choose = contextvars.ContextVar("choose", default=lambda initializer: initializer)
 
 
 @contextlib.contextmanager
-def without_initial_values():
+def without_initial_values() -> Iterator[None]:
     """Within the block, weights are made without values, for one who sets all of them at once.
 
     A large biLM would otherwise be drawn at random first, which takes seconds and its size once
     more in memory.
     """
-    token = _has_initial_values.set(False)
+    with _chosen_by(lambda _: _no_values):
+        yield
+
+
+@contextlib.contextmanager
+def initial_values_of(seed: int) -> Iterator[None]:
+    """Within the block, weights are drawn as a function of `seed` and of their order alone."""
+    numbers = random.Random(f"{seed}")
+
+    def choose(initializer):
+        initializer = keras.initializers.get(initializer)
+        config = initializer.get_config()
+        if "seed" in config:
+            config["seed"] = numbers.randrange(2**31)
+        return type(initializer).from_config(config)
+
+    with _chosen_by(choose):
+        yield
+
+
+@contextlib.contextmanager
+def _chosen_by(choose):
+    token = _choose.set(choose)
     try:
         yield
     finally:
-        _has_initial_values.reset(token)
+        _choose.reset(token)
 
 
 def _no_values(shape, dtype):
@@ -47,7 +71,7 @@ class FreezableLayer(keras.layers.Layer):
         return self.add_weight(
             name=name,
             shape=shape,
-            initializer=initializer if _has_initial_values.get() else _no_values,
+            initializer=_choose.get()(initializer),
             dtype="float32",
             autocast=False,
             trainable=not self.frozen,

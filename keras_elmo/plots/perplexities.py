@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from keras_elmo.plots.drawing import finish, new_picture, plot_steps, style, whole_ticks
-from keras_elmo.pretraining.log import read_log
+from keras_elmo.pretraining.training_log import read_log
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

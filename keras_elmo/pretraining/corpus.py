@@ -2,99 +2,56 @@
 
 import collections
 import dataclasses
-import gzip
 import itertools
 import os
 import random
-import zlib
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 import tensorflow as tf
 
+from keras_elmo.basics.by_length import neighbours
+from keras_elmo.basics.text_files import lines_of
 from keras_elmo.text.tokenize import tokenize
 
 LINES_AT_ONCE = 4096
 BYTES_AT_ONCE = 1 << 20
-GZIP_MAGIC = b"\x1f\x8b"
 
 
-def read_lines(paths):
-    """Yield the lines of text files, plain or gzip, without line ends and blank lines.
-
-    Args:
-        paths: sequence of paths of UTF-8 files; names that end in `.gz` are gzip.
-
-    Yields:
-        bytes, one line.
+def read_lines(paths: Iterable[str | os.PathLike]) -> Iterator[bytes]:
+    """Yield the lines of UTF-8 text files, plain or gzip, that are not blank.
 
     Raises:
-        FileNotFoundError: a file is missing.
+        OSError: a file cannot be read.
         ValueError: a file is damaged or not UTF-8, named with its line.
     """
     for path in paths:
-        yield from _lines_of(os.fspath(path))
-
-
-def _lines_of(path):
-    opener = gzip.open if path.endswith(".gz") else open
-    number = 0
-    try:
-        with opener(path, "rb") as file:
-            for number, raw in enumerate(file, start=1):
-                line = raw.removeprefix(b"\xef\xbb\xbf") if number == 1 else raw
-                line = line.rstrip(b"\r\n")
-                if number == 1 and line.startswith(GZIP_MAGIC):
-                    raise ValueError(
-                        f"{path} must be text, or gzip with a name that ends in .gz. Received: "
-                        "gzip under another name. Rename it."
-                    )
-                line.decode("utf-8")
-                if line.strip():
-                    yield line
-    except UnicodeDecodeError as error:
-        raise ValueError(
-            f"{path}, line {number + 1 if number == 0 else number}: text must be UTF-8. "
-            f"Received byte {error.object[error.start]:#04x} at column {error.start + 1}. "
-            "Convert the file to UTF-8."
-        ) from None
-    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-        raise ValueError(
-            f"{path} must be a whole gzip file. Received: {error} (after line {number}). "
-            "Copy or compress it again."
-        ) from None
+        yield from (line for line in lines_of(path) if line.strip())
 
 
 class CorpusCounts(NamedTuple):
     """What a corpus holds.
 
     Attributes:
-        lines: int, lines that are not blank.
-        sentences: int, lines that hold a token.
-        tokens: int, words of all sentences.
-        words: Counter of str, how often each word occurs.
+        lines: lines that are not blank.
+        sentences: lines that hold a token.
+        tokens: words of all sentences.
+        words: how often each word occurs.
     """
 
     lines: int
     sentences: int
     tokens: int
-    words: collections.Counter
+    words: collections.Counter[str]
 
     @property
-    def positions(self):
+    def positions(self) -> int:
         """Predicted positions of one epoch and direction: the words and a boundary a sentence."""
         return self.tokens + self.sentences
 
 
-def count_corpus(paths, tokenizer):
-    """Read text files once and count.
-
-    Args:
-        paths: sequence of paths, as in `read_lines`.
-        tokenizer: `"space"` or `"words"`, the rule that splits a line.
-
-    Returns:
-        CorpusCounts. Memory grows with the number of distinct words only.
-    """
+def count_corpus(paths: Iterable[str | os.PathLike], tokenizer: str) -> CorpusCounts:
+    """Read text files once and count, in memory that grows with the distinct words only."""
     words = collections.Counter()
     lines = sentences = 0
     for tokens in _token_lists(read_lines(paths), tokenizer):
@@ -105,16 +62,8 @@ def count_corpus(paths, tokenizer):
     return CorpusCounts(lines, sentences, counts.total(), counts)
 
 
-def read_sentences(paths, tokenizer):
-    """Yield the sentences of text files, one a line, as lists of tokens.
-
-    Args:
-        paths: sequence of paths, as in `read_lines`.
-        tokenizer: `"space"` or `"words"`, the rule that splits a line.
-
-    Yields:
-        list of bytes, at least one token.
-    """
+def read_sentences(paths: Iterable[str | os.PathLike], tokenizer: str) -> Iterator[list[bytes]]:
+    """Yield the sentences of text files, one a line, as lists of at least one token."""
     return filter(None, _token_lists(read_lines(paths), tokenizer))
 
 
@@ -123,21 +72,13 @@ def _token_lists(lines, tokenizer):
         yield from split_lines(chunk, tokenizer)
 
 
-def chunks_of(lines):
-    """Yield lists of lines, 4,096 of them or 1 MiB, whichever is reached first."""
-    chunk, size = [], 0
-    for line in lines:
-        chunk.append(line)
-        size += len(line)
-        if len(chunk) >= LINES_AT_ONCE or size >= BYTES_AT_ONCE:
-            yield chunk
-            chunk, size = [], 0
-    if chunk:
-        yield chunk
+def chunks_of(lines: Iterable[bytes]) -> Iterator[list[bytes]]:
+    """Yield lists of lines, of 4,096 of them or 1 MiB at most, or of one."""
+    return neighbours(lines, len, BYTES_AT_ONCE, LINES_AT_ONCE)
 
 
-def split_lines(lines, tokenizer):
-    """Tokens of each line: list of bytes to list of lists of bytes, some may be empty."""
+def split_lines(lines: list[bytes], tokenizer: str) -> list[list[bytes]]:
+    """Tokens of each line; there may be none."""
     return tokenize(tf.constant(lines, tf.string), tokenizer).to_list()
 
 
@@ -149,20 +90,20 @@ class ShuffledLines:
     It is a function of files, seed and buffer size alone, so a run can go on at any line.
 
     Args:
-        paths: sequence of paths, as in `read_lines`.
-        n_lines: int, how many lines the files hold together (`CorpusCounts.lines`).
-        seed: int.
-        buffer_size: int, lines held in memory at most.
-        buffer_bytes: int, their bytes at most.
+        paths: as in `read_lines`.
+        n_lines: how many lines the files hold together (`CorpusCounts.lines`).
+        seed: what the order is a function of.
+        buffer_size: lines held in memory at most.
+        buffer_bytes: their bytes at most.
     """
 
-    paths: tuple
+    paths: tuple[str, ...]
     n_lines: int
     seed: int
     buffer_size: int = 200_000
     buffer_bytes: int = 256 << 20
 
-    def read(self, start=0):
+    def read(self, start: int = 0) -> Iterator[bytes]:
         """Yield the lines from number `start` on, counted over all epochs.
 
         Raises:

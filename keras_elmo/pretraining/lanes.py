@@ -1,12 +1,12 @@
 """Sentences laid end to end in lanes, cut into training windows."""
 
 import collections
+import functools
 from typing import NamedTuple
 
 import numpy as np
 
 from keras_elmo.pretraining.corpus import chunks_of, split_lines
-from keras_elmo.pretraining.filling import filling_order
 
 BOUNDARY = b""
 BLOCK_LINES = 64
@@ -199,3 +199,50 @@ def _rows(rows, width):
     for row, values in zip(array, rows, strict=True):
         row[:] = values
     return array
+
+
+def filling_order(lengths: list[int], filled: int, window: int) -> list[int]:
+    """Order sentences so that windows cut few of them.
+
+    A window's words are encoded once for both directions. Of a sentence that a window cuts the
+    directions hold different ends, and other words: it is encoded up to twice. So each place goes
+    to the sentence with the fewest encodings a position, of equal ones to the first.
+
+    Args:
+        lengths: positions of each sentence.
+        filled: positions of the first window that are taken, less than `window`.
+        window: positions a window.
+
+    Returns:
+        The indices of all sentences, in order.
+    """
+    left, order = list(range(len(lengths))), []
+    while left:
+        room = window - filled
+        best = min(left, key=lambda k: (encodings(lengths[k], room, window) / lengths[k], k))
+        left.remove(best)
+        order.append(best)
+        filled = (filled + lengths[best]) % window
+    return order
+
+
+@functools.lru_cache(1 << 16)
+def encodings(length: int, room: int, window: int) -> int:
+    """Positions of a sentence that are encoded, summed over the windows that hold parts of it.
+
+    Args:
+        length: positions of the sentence.
+        room: positions that its first window has for it, at least 1.
+        window: positions of the windows after that.
+
+    Returns:
+        `length` where one window holds it all, at most `2 * length`.
+    """
+    total, begin = 0, 0
+    while begin < length:
+        end = min(length, begin + room)
+        # Forward holds positions begin to end, backward the mirrored ones.
+        both = min(end, length - begin) - max(begin, length - end)
+        total += 2 * (end - begin) - max(0, both)
+        begin, room = end, window
+    return total

@@ -3,6 +3,7 @@
 import keras
 
 from keras_elmo.basics.keras_internals import OfFusedAdam, OfMeanGradients
+from keras_elmo.pretraining.options import PretrainingOptions
 
 ADAGRAD_START = 1.0
 
@@ -19,15 +20,17 @@ class _Adagrad(OfMeanGradients, keras.optimizers.Adagrad):
     pass
 
 
-def make_optimizer(options, variables, scale_loss=False):
+def make_optimizer(
+    options: PretrainingOptions, variables: list[keras.Variable], scale_loss: bool = False
+) -> keras.optimizers.Optimizer:
     """The optimiser that `options` names, built for `variables`.
 
     Weight decay is on matrices only; gradients are clipped by their global norm.
 
     Args:
-        options: TrainingOptions.
-        variables: list of Keras variables.
-        scale_loss: bool, dynamic loss scaling, which float16 needs.
+        options: with the number of `steps`.
+        variables: what is trained.
+        scale_loss: whether to scale the loss dynamically, which float16 needs.
     """
     optimizer = _make(options)
     if options.optimizer == "adamw":

@@ -1,17 +1,19 @@
 """A pretraining run: steps, evaluations, checkpoints, log, and when to end."""
 
 import contextlib
-import dataclasses
 import json
 import os
 import shutil
 import time
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from keras_elmo.language_model.files import save_language_model
 from keras_elmo.language_model.perplexity import evaluate
+from keras_elmo.language_model.results import Evaluation
 from keras_elmo.pretraining.checkpoint import Checkpoint, Checkpoints
-from keras_elmo.pretraining.log import TrainingLog
+from keras_elmo.pretraining.trainer import Trainer
+from keras_elmo.pretraining.training_log import LOG, TrainingLog
 
 CHECKPOINTS = "checkpoints"
 LAST = "last"
@@ -19,47 +21,23 @@ OUT_OF_PATIENCE, ASKED = 1, 2**10  # why to stop; sums over machines stay apart
 WARM_STEPS = 2
 
 
-@dataclasses.dataclass(frozen=True)
-class RunOptions:
-    """What a run does beside its steps.
-
-    Args:
-        output: directory of the model, the log and the checkpoints.
-        report_every: int, steps between reports.
-        evaluate_every: int, steps between held-out perplexities.
-        checkpoint_every: int, steps between checkpoints.
-        keep: int, checkpoints that are kept.
-        patience: int, evaluations without a better combined perplexity after which the run ends;
-            None: it goes on.
-        weights: `"float32"` or `"float16"`, dtype of the model's files.
-        tensorboard: directory of TensorBoard events, or None.
-    """
-
-    output: str
-    report_every: int = 50
-    evaluate_every: int = 1000
-    checkpoint_every: int = 500
-    keep: int = 3
-    patience: int | None = None
-    weights: str = "float32"
-    tensorboard: str | None = None
-
-
 class Report(NamedTuple):
     """Where a run stands.
 
     Attributes:
-        row: dict, the line of the log.
-        step: int, steps done.
-        seconds_left: float, estimated.
-        evaluation: Evaluation on held-out text after this step, or None.
-        best: bool, whether it is the best so far.
+        row: the line of the log.
+        step: steps done.
+        steps: steps in all.
+        seconds_left: estimated.
+        evaluation: on held-out text after this step, or None.
+        best: whether it is the best so far.
     """
 
-    row: dict
+    row: dict[str, float]
     step: int
+    steps: int
     seconds_left: float
-    evaluation: object = None
+    evaluation: Evaluation | None = None
     best: bool = False
 
 
@@ -71,33 +49,50 @@ class Run:
     machines the first writes and evaluates; all take the same steps.
 
     Args:
-        trainer: Trainer.
-        options: RunOptions.
-        held_out: list of held-out sentences, may be empty.
-        positions: int, predicted positions of one epoch and direction.
+        trainer: what takes the steps; its options say when something is due.
+        output: directory of the model, the log and the checkpoints.
+        held_out: held-out sentences, may be empty.
+        positions: predicted positions of one epoch and direction.
         settings: dict for JSON, what a run that goes on must agree with.
-        writes: bool, whether this machine is the one that writes.
+        writes: whether this machine is the one that writes.
 
     Attributes:
-        best: float, the best combined perplexity so far, or None.
-        stop: int; set it to `ASKED` to end after the step that is being taken.
-        interrupted: bool, whether this or another machine was asked to end.
+        best: Evaluation with the best combined perplexity so far, or None.
+        interrupted: whether this or another machine was asked to end.
     """
 
-    def __init__(self, trainer, options, held_out, positions, settings, writes=True):
+    def __init__(
+        self,
+        trainer: Trainer,
+        output: str,
+        held_out: list[list[bytes]],
+        positions: int,
+        settings: dict,
+        writes: bool = True,
+    ):
         self.trainer = trainer
-        self.options = options
+        self.options = trainer.options
+        self.output = output
         self.held_out = held_out
         self.positions = positions
         self.settings = settings
         self.writes = writes
-        self.checkpoints = Checkpoints(os.path.join(options.output, CHECKPOINTS), options.keep)
-        self.best = None
+        self.checkpoints = Checkpoints(os.path.join(output, CHECKPOINTS), self.options.keep)
+        self.best: Evaluation | None = None
         self.without_gain = 0
-        self.stop = 0
         self.interrupted = False
+        self._stop = 0
 
-    def resume(self, checkpoint):
+    def ask_to_end(self) -> None:
+        """Have the run end after the step that is being taken, on all machines."""
+        self._stop = ASKED
+
+    @property
+    def log_path(self) -> str:
+        """Where the log lies, or will."""
+        return os.path.join(self.output, LOG)
+
+    def resume(self, checkpoint: Checkpoint) -> None:
         """Go on from a checkpoint of a run with the same settings.
 
         Raises:
@@ -116,10 +111,11 @@ class Run:
                 "for a new run."
             )
         self.trainer.restore(checkpoint.arrays)
-        self.best = checkpoint.notes["best"]
+        best = checkpoint.notes["best"]
+        self.best = best and Evaluation(*best)
         self.without_gain = checkpoint.notes["without_gain"]
 
-    def check_machines(self):
+    def check_machines(self) -> None:
         """Find machines that would train something else.
 
         Raises:
@@ -133,11 +129,11 @@ class Run:
                 "same text and output directory, and give all the same command."
             )
 
-    def reports(self):
+    def reports(self) -> Iterator[Report]:
         """Take the steps that are left.
 
         Yields:
-            Report, every `report_every` steps, at each evaluation and at the end.
+            where it stands, every `report_every` steps, at each evaluation and at the end.
 
         Raises:
             FloatingPointError: the loss or a weight is NaN or infinite; the last checkpoint is
@@ -148,7 +144,7 @@ class Run:
         results, ended = [], self.finished or self.out_of_patience
         with log or contextlib.nullcontext():
             while not ended:
-                results.append(self.trainer.step(self.stop))
+                results.append(self.trainer.step(self._stop))
                 evaluation, best = self._evaluate_where_due()
                 ended = self._is_ended(results[-1])
                 report = None
@@ -162,12 +158,12 @@ class Run:
                     yield report
 
     @property
-    def finished(self):
+    def finished(self) -> bool:
         """Whether the last step is taken."""
-        return self.trainer.done >= self.trainer.options.steps
+        return self.trainer.done >= self.options.steps
 
     @property
-    def out_of_patience(self):
+    def out_of_patience(self) -> bool:
         """Whether as many evaluations as `patience` brought nothing better."""
         patience = self.options.patience
         return patience is not None and self.without_gain >= patience
@@ -175,7 +171,7 @@ class Run:
     def _is_ended(self, result):
         """Whether the step was the last one: what is asked of one machine holds for all."""
         is_alone = self.trainer.strategy.num_replicas_in_sync == 1
-        stop = self.stop if is_alone else result.stop
+        stop = self._stop if is_alone else result.stop
         self.interrupted = stop >= ASKED
         return self.finished or stop > 0
 
@@ -185,8 +181,7 @@ class Run:
     def _make_log(self):
         if not self.writes:
             return None
-        options = self.options
-        return TrainingLog(options.output, self.trainer.done, options.tensorboard)
+        return TrainingLog(self.output, self.trainer.done, self.options.tensorboard)
 
     def _evaluate_where_due(self):
         """Measures on held-out text; asks to stop where patience is at an end."""
@@ -194,12 +189,12 @@ class Run:
         if not (due and self.writes and self.held_out):
             return None, False
         evaluation = evaluate(self.trainer.model, self.held_out)
-        best = self.best is None or evaluation.combined < self.best
+        best = self.best is None or evaluation.combined < self.best.combined
         self.without_gain = 0 if best else self.without_gain + 1
         if best:
-            self.best = evaluation.combined
+            self.best = evaluation
         if self.out_of_patience:
-            self.stop = max(self.stop, OUT_OF_PATIENCE)
+            self._stop = max(self._stop, OUT_OF_PATIENCE)
         return evaluation, best
 
     def _save_where_due(self, ended, evaluation):
@@ -207,17 +202,16 @@ class Run:
         if self.writes:
             is_best = evaluation is not None and self.without_gain == 0
             unmeasured = self.best is None and self._every(self.options.evaluate_every)
-            last = os.path.join(self.options.output, LAST)
+            last = os.path.join(self.output, LAST)
             if is_best or unmeasured or (ended and self.best is None):
-                self.save_model(self.options.output)
+                self._save_model(self.output)
                 shutil.rmtree(last, ignore_errors=True)  # an earlier end is none any more
             elif ended:
-                self.save_model(last)
+                self._save_model(last)
         if ended or self._every(self.options.checkpoint_every):
             self._checkpoint()
 
-    def save_model(self, directory):
-        """Write the model as it is now."""
+    def _save_model(self, directory):
         save_language_model(self.trainer.model, directory, self.options.weights)
 
     def _checkpoint(self):
@@ -248,15 +242,11 @@ class Run:
                 "held_out_backward": evaluation.backward,
                 "held_out_combined": evaluation.combined,
             }
-        left = seconds / n * (self.trainer.options.steps - done)
-        return Report(row, done, left, evaluation, best)
+        steps = self.options.steps
+        return Report(row, done, steps, seconds / n * (steps - done), evaluation, best)
 
-    def measure(self, steps=3):
-        """Time a few steps, and take them back.
-
-        Returns:
-            float, seconds a step.
-        """
+    def measure(self, steps: int = 3) -> float:
+        """The seconds that a step takes, by a few that are then taken back."""
         before = self.trainer.state()
         for _ in range(WARM_STEPS):
             self.trainer.step()

@@ -8,8 +8,11 @@ from typing import NamedTuple
 import numpy as np
 import tensorflow as tf
 
+from keras_elmo.language_model.bidirectional import BidirectionalLanguageModel
+from keras_elmo.pretraining.corpus import ShuffledLines
 from keras_elmo.pretraining.lanes import Position
 from keras_elmo.pretraining.optimizer import make_optimizer
+from keras_elmo.pretraining.options import PretrainingOptions
 from keras_elmo.pretraining.pipeline import WindowPipeline
 
 
@@ -17,14 +20,14 @@ class StepResult(NamedTuple):
     """What one step gives back.
 
     Attributes:
-        step: int, steps done.
-        learning_rate: float, the rate of this step.
-        forward: float, training loss of the forward direction in nats, the mean over replicas;
-            sampled where the softmax is.
-        backward: float, of the backward direction.
-        seconds: float, the step's wall time, waiting for text included.
-        waited: float, the part of `seconds` spent waiting for text.
-        stop: int, sum of what the machines asked with: above 0, all stop after this step.
+        step: steps done.
+        learning_rate: the rate of this step.
+        forward: training loss of the forward direction in nats, the mean over replicas; sampled
+            where the softmax is.
+        backward: of the backward direction.
+        seconds: the step's wall time, waiting for text included.
+        waited: the part of `seconds` spent waiting for text.
+        stop: sum of what the machines asked with: above 0, all stop after this step.
     """
 
     step: int
@@ -43,15 +46,22 @@ class Trainer:
     `restore` takes the same steps.
 
     Args:
-        model: BidirectionalLanguageModel whose biLM is not frozen, made in the strategy's scope.
-        options: TrainingOptions.
-        stream: ShuffledLines to train on.
+        model: one whose biLM is not frozen, made in the strategy's scope.
+        options: with the number of `steps`.
+        stream: what to train on.
         tokenizer: `"space"` or `"words"`.
-        strategy: `tf.distribute.Strategy`, or None for the current one. Each replica trains
-            `options.batch_size` lanes; together they take the mean of the gradients.
+        strategy: None for the current one. Each replica trains `options.batch_size` lanes;
+            together they take the mean of the gradients.
     """
 
-    def __init__(self, model, options, stream, tokenizer, strategy=None):
+    def __init__(
+        self,
+        model: BidirectionalLanguageModel,
+        options: PretrainingOptions,
+        stream: ShuffledLines,
+        tokenizer: str,
+        strategy: tf.distribute.Strategy | None = None,
+    ):
         self.model = model
         self.options = options
         self.stream = stream
@@ -62,25 +72,27 @@ class Trainer:
         with self.strategy.scope():
             scaled = model.bilm.compute_dtype == "float16"
             self.optimizer = make_optimizer(options, self._variables, scaled)
-        self._step = tf.function(self._distributed_step)
-        self._gather = tf.function(self._gather_lanes)
+        self._step = tf.function(self._distributed_step, autograph=False)
+        self._gather = tf.function(self._gather_lanes, autograph=False)
         zero_states = model.zero_states(options.batch_size)
         self._states = tf.nest.map_structure(self._deal_equally, zero_states)
         self._pipeline = self._open_pipeline()
 
     @property
-    def positions_per_step(self):
-        """Predicted positions a step and direction, of all replicas together."""
-        return self._pipeline.n_lanes * self.options.window
+    def lanes(self) -> int:
+        """Lanes of text, of all replicas together."""
+        return self._pipeline.n_lanes
 
-    def step(self, stop=0):
+    @property
+    def positions_per_step(self) -> int:
+        """Predicted positions a step and direction, of all replicas together."""
+        return self.lanes * self.options.window
+
+    def step(self, stop: int = 0) -> StepResult:
         """Take one step.
 
         Args:
-            stop: int, above 0 to ask all machines to stop after it.
-
-        Returns:
-            StepResult.
+            stop: above 0 to ask all machines to stop after it.
 
         Raises:
             FloatingPointError: the loss is NaN or infinite.
@@ -131,19 +143,15 @@ class Trainer:
         drawn = tf.random.stateless_uniform((lanes, 1), tf.bitwise.invert(seed))
         return tf.pad(drawn < self.options.reset_rate, [[0, 0], [0, window - 1]])
 
-    def all_agree(self, value):
-        """Whether a value is the same on all machines, which must all ask at the same time.
-
-        Args:
-            value: bytes.
-        """
+    def all_agree(self, value: bytes) -> bool:
+        """Whether a value is the same on all machines, which must all ask at the same time."""
         digest = np.frombuffer(hashlib.sha256(value).digest(), np.int64)[np.newaxis]
         own = {"digest": self._deal_equally(tf.constant(digest))}
-        digests = self._gather(own)["digest"].numpy()
+        digests = self._of_all_machines(own)["digest"].numpy()
         return bool((digests == digests[0]).all())
 
-    def state(self):
-        """All that the next step depends on, as a dict of name to array.
+    def state(self) -> dict[str, np.ndarray]:
+        """All that the next step depends on, by name.
 
         All machines must ask after the same step; each gives the states of its own lanes.
 
@@ -157,16 +165,13 @@ class Trainer:
                 f"The weights must be finite. Received NaN or infinity in {bad[0]} after step "
                 f"{self.done} ({len(bad)} arrays in all). Train with a lower learning rate."
             )
-        gathered = self._gather(self._lane_values())
+        gathered = self._of_all_machines(self._lane_values())
         arrays |= {name: value.numpy() for name, value in gathered.items()}
         arrays["step"] = np.array(self.done)
         return arrays
 
-    def restore(self, arrays):
+    def restore(self, arrays: dict[str, np.ndarray]) -> None:
         """Go on from what `state` gave.
-
-        Args:
-            arrays: dict of name to array.
 
         Raises:
             ValueError: an array is missing or has another shape than here; nothing is set then.
@@ -183,10 +188,9 @@ class Trainer:
 
     def _check(self, arrays):
         expected = {name: tuple(variable.shape) for name, variable in self._named().items()}
-        lanes = self._pipeline.n_lanes
         for name, value in self._lane_values().items():
             local = self.strategy.experimental_local_results(value)[0]
-            expected[name] = (lanes, *local.shape[1:])
+            expected[name] = (self.lanes, *local.shape[1:])
         expected["step"] = ()
         for name, shape in expected.items():
             found = arrays[name].shape if name in arrays else None
@@ -212,6 +216,10 @@ class Trainer:
         for name, value in self._pipeline.position._asdict().items():
             named[f"lanes/{name}"] = self._deal(value, first)
         return named
+
+    def _of_all_machines(self, values):
+        """Values of lanes, by name, with those of all machines."""
+        return values if self.strategy.num_replicas_in_sync == 1 else self._gather(values)
 
     def _gather_lanes(self, values):
         return {name: self.strategy.gather(value, axis=0) for name, value in values.items()}

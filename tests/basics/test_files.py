@@ -7,6 +7,7 @@ import pytest
 
 from keras_elmo.basics import files
 from keras_elmo.basics.files import (
+    check_output_directory,
     is_scratch,
     remove_scratch,
     sha256_of,
@@ -232,3 +233,22 @@ def test_a_file_can_be_written_in_another_directory(tmp_path):
         assert all(map(is_scratch, os.listdir(tmp_path / "scratch")))
     assert (tmp_path / "it").read_text() == "new"
     assert os.listdir(tmp_path / "scratch") == []
+
+
+def test_outputs_that_must_not_be_written_are_told(tmp_path):
+    (tmp_path / "file").write_text("")
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "mine").write_text("")
+    (tmp_path / "full" / ".file.1-ab.writing").mkdir()  # of a killed process: no obstacle
+    for path, overwrite, names, message in (
+        ("file", True, ["mine"], "`output`: .*file is a file. Give a directory"),
+        ("full", False, ["mine"], "full holds the output of an earlier run.*`overwrite`"),
+        ("full", True, ["other"], r"full holds other files \(mine\). Give a new directory"),
+        ("file/out", False, ["mine"], "cannot be made"),
+    ):
+        with pytest.raises(OSError, match=message):
+            check_output_directory(tmp_path / path, overwrite, names)
+    check_output_directory(tmp_path / "new", False, ["mine"])
+    check_output_directory(tmp_path / "full", True, ["mine"])
+    check_output_directory(tmp_path / "full", False, ["other"], goes_on=True)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["file", "full"]

@@ -1,18 +1,16 @@
 """`--plots` of the commands that train."""
 
 import os
-import signal
 import sys
 import types
 
 import pytest
-from tiny_pretraining import SMALL, write_corpus
+from tiny_pretraining import write_corpus
 
 from keras_elmo import plots
 from keras_elmo.cli import plots as drawing
 from keras_elmo.cli.command import UserError
 from keras_elmo.cli.train import main
-from keras_elmo.pretraining.pretrain import _picture
 
 OF_TRAINING = ["confusion", "layer-weights", "learning-curves"]
 TAGGED = ["Ann\tA", "sees\tB", "", "No\tA", "", "Bob\tB", "sleeps\tA", "", "No\tB", ""]
@@ -36,25 +34,6 @@ def classify(source, *options):
 def tag(source, *options):
     arguments = ["--source", str(source), "--units", "0", "--epochs", "2", "--quiet"]
     return main(["tagger", "tagged.tsv", *arguments, *options])
-
-
-def pretrain(*options):
-    every = ["--report-every", "5", "--evaluate-every", "10", "--checkpoint-every", "10"]
-    arguments = [*SMALL, "--batch-size", "4", *every, "--plots", "pictures"]
-    return main(["bilm", "text.txt", "--output", "out", *arguments, *options])
-
-
-@pytest.fixture
-def drawn(monkeypatch):
-    """The steps of the log at each drawing of the perplexity."""
-    steps, draw = [], plots.perplexity
-
-    def perplexity(rows, tokens_per_step):
-        steps.append([int(row["step"]) for row in rows])
-        return draw(rows, tokens_per_step)
-
-    monkeypatch.setattr(plots, "perplexity", perplexity)
-    return steps
 
 
 @pytest.mark.parametrize("command", [classify, tag])
@@ -126,60 +105,3 @@ def test_where_one_picture_fails_none_is_written(folder, monkeypatch):
     with pytest.raises(UserError, match="pictures cannot be written: no space"):
         drawing.write_plots(args, {"one": None, "two": None})
     assert os.listdir("pictures") == []
-
-
-def test_pretraining_redraws_at_each_evaluation_and_after_resuming(folder, drawn):
-    assert pretrain("--held-out", "held-out.txt", "--steps", "25") == 0
-    assert [steps[-1] for steps in drawn] == [10, 20, 25]
-    assert os.listdir("pictures") == ["perplexity.png"]
-    os.remove("pictures/perplexity.png")
-    assert pretrain("--held-out", "held-out.txt", "--steps", "25", "--resume") == 0
-    assert [steps[-1] for steps in drawn] == [10, 20, 25, 25]
-    assert os.listdir("pictures") == ["perplexity.png"]
-
-
-def test_stopped_pretraining_is_drawn_to_its_end_and_goes_on(folder, drawn, monkeypatch):
-    update = drawing.PerplexityPicture.update
-
-    def interrupt(self, report):
-        update(self, report)
-        if report.step == 15:
-            signal.raise_signal(signal.SIGINT)
-
-    monkeypatch.setattr(drawing.PerplexityPicture, "update", interrupt)
-    assert pretrain("--steps", "40") == 130
-    assert drawn == [[5, 10], [5, 10, 15, 16]]  # without held-out text too
-    monkeypatch.setattr(drawing.PerplexityPicture, "update", update)
-    assert pretrain("--steps", "40", "--resume") == 0
-    assert drawn[2] == [5, 10, 15, 16]
-    assert drawn[-1][-1] == 40
-
-
-def test_a_new_pretraining_keeps_earlier_pictures(folder, capsys):
-    (folder / "pictures").mkdir()
-    (folder / "pictures" / "perplexity.png").write_text("old")
-    assert pretrain("--steps", "5") == 2
-    assert "pictures/perplexity.png exists" in capsys.readouterr().err
-    assert (folder / "pictures" / "perplexity.png").read_text() == "old"
-
-
-def test_a_full_disk_ends_no_pretraining_and_is_told_once(folder, monkeypatch, capsys):
-    def save(figure, path):
-        raise OSError("no space")
-
-    monkeypatch.setattr(plots, "save", save)
-    assert pretrain("--steps", "30") == 0
-    assert capsys.readouterr().err.count("cannot be written: no space") == 1
-
-
-def test_a_dry_run_draws_nothing(folder):
-    assert pretrain("--steps", "5", "--dry-run") == 0
-    assert not os.path.exists("pictures")
-
-
-def test_of_several_machines_the_first_draws():
-    args = types.SimpleNamespace(plots="pictures", plot_format="svg")
-    run = types.SimpleNamespace(writes=False, trainer=types.SimpleNamespace(done=0))
-    assert _picture(args, run) is None
-    run.writes = True
-    assert _picture(args, run).path.name == "perplexity.svg"

@@ -8,13 +8,13 @@ import pytest
 
 # The main thread waits in C for a lock that nobody gives back, as TensorFlow may for a machine.
 STUCK = """
-import ctypes, sys, types
+import ctypes, sys
 from keras_elmo.cli import signals
 
 signals.GRACE = 0.05
 lock, libc = ctypes.create_string_buffer(128), ctypes.CDLL(None)
 libc.pthread_mutex_lock(lock)
-with getattr(signals, sys.argv[1])(*[types.SimpleNamespace(stop=None)][: int(sys.argv[2])]):
+with getattr(signals, sys.argv[1])(*[lambda: None][: int(sys.argv[2])]):
     print("stuck", flush=True)
     libc.pthread_mutex_lock(lock)
 """

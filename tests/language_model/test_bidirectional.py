@@ -7,8 +7,7 @@ import pytest
 import tensorflow as tf
 
 from keras_elmo.language_model.perplexity import evaluate
-from keras_elmo.pretraining.filling import filling_order
-from keras_elmo.pretraining.lanes import Lanes, Windows
+from keras_elmo.pretraining.lanes import Lanes, Windows, filling_order
 
 SENTENCES = [[b"the", b"cat", b"sat"], [b"a", b"dog"], [b"mat"], [b"on", b"the", b"<S>", b"mat"]]
 

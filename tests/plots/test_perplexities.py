@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from keras_elmo.plots import perplexity
-from keras_elmo.pretraining.log import FIELDS
+from keras_elmo.pretraining.training_log import FIELDS
 
 DIRECTIONS = ("forward", "backward", "combined")
 

@@ -90,7 +90,7 @@ def test_full_disk_keeps_what_was_there(tmp_path):
 
 
 def test_what_a_killed_process_left_is_removed(tmp_path):
-    (tmp_path / ".writing-abc").write_text("half")
+    (tmp_path / ".step.writing").write_text("half")
     (tmp_path / "step-1.npz.bak").write_text("not ours")
     Checkpoints(tmp_path).save(checkpoint(1))
     assert sorted(path.name for path in tmp_path.iterdir()) == [

@@ -3,15 +3,7 @@ import itertools
 
 import pytest
 
-from keras_elmo.pretraining.corpus import (
-    BYTES_AT_ONCE,
-    LINES_AT_ONCE,
-    ShuffledLines,
-    chunks_of,
-    count_corpus,
-    read_lines,
-    read_sentences,
-)
+from keras_elmo.pretraining.corpus import ShuffledLines, count_corpus, read_lines, read_sentences
 
 
 def write(path, content):
@@ -37,20 +29,6 @@ def test_counts(tmp_path):
     counts = count_corpus([path], "words")
     assert counts.words == {"a": 2, "b": 2, "한": 1}
     assert (counts.lines, counts.sentences, counts.tokens, counts.positions) == (3, 2, 5, 7)
-
-
-def test_wrong_bytes_are_named_with_file_and_line(tmp_path):
-    path = write(tmp_path / "a.txt", b"fine\nbad \xe9t\xe9\n")
-    with pytest.raises(ValueError, match=r"a.txt, line 2: .*UTF-8.*0xe9 at column 5"):
-        list(read_lines([path]))
-
-
-@pytest.mark.parametrize("damage", [slice(0, 20), slice(5, None)])
-def test_damaged_gzip_is_named(tmp_path, damage):
-    path = write(tmp_path / "a.txt.gz", "one two three\n" * 50)
-    path.write_bytes(path.read_bytes()[damage])
-    with pytest.raises(ValueError, match=r"a.txt.gz must be a whole gzip file"):
-        list(read_lines([path]))
 
 
 def two_files(folder, n=200):
@@ -89,14 +67,6 @@ def test_text_that_changed_since_it_was_counted(tmp_path, counted):
     _, paths = two_files(tmp_path)
     with pytest.raises(ValueError, match=f"as it was counted, {counted} lines. Received 200 lines"):
         take(ShuffledLines(paths, counted, seed=1), 500)
-
-
-def test_lines_are_cut_by_count_and_by_bytes():
-    short = [b"a"] * (LINES_AT_ONCE + 1)
-    assert [len(chunk) for chunk in chunks_of(short)] == [LINES_AT_ONCE, 1]
-    long = [b"a" * (BYTES_AT_ONCE - 1)] * 3
-    assert [len(chunk) for chunk in chunks_of(long)] == [2, 1]
-    assert list(chunks_of([])) == []
 
 
 def test_long_lines_bound_the_buffer(tmp_path):

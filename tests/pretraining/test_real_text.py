@@ -15,7 +15,7 @@ from keras_elmo.language_model.bidirectional import BidirectionalLanguageModel
 from keras_elmo.language_model.perplexity import evaluate
 from keras_elmo.language_model.softmax.make_softmax import make_softmax
 from keras_elmo.pretraining.corpus import ShuffledLines, count_corpus, read_lines, read_sentences
-from keras_elmo.pretraining.options import TrainingOptions
+from keras_elmo.pretraining.options import PretrainingOptions
 from keras_elmo.pretraining.trainer import Trainer
 from keras_elmo.text.vocabulary import Vocabulary
 
@@ -54,7 +54,7 @@ def test_both_directions_fall_below_unigrams_on_held_out_text(shared, tmp_path, 
     model = BidirectionalLanguageModel(
         BiLM(CONFIG, frozen=False), make_softmax("adaptive", len(vocabulary), 32), vocabulary
     )
-    options = TrainingOptions(
+    options = PretrainingOptions(
         steps=STEPS, batch_size=64, window=10, learning_rate=5e-3, resets=resets, reset_rate=0.2
     )
     trainer = Trainer(model, options, ShuffledLines(paths, counts.lines, 1), "space")

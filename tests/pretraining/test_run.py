@@ -1,4 +1,3 @@
-import csv
 import itertools
 
 import numpy as np
@@ -8,9 +7,10 @@ from tiny_text import held_out
 
 from keras_elmo.language_model.files import load_language_model
 from keras_elmo.language_model.results import Evaluation
-from keras_elmo.pretraining.options import TrainingOptions
-from keras_elmo.pretraining.run import ASKED, Run, RunOptions
+from keras_elmo.pretraining.options import PretrainingOptions
+from keras_elmo.pretraining.run import Run
 from keras_elmo.pretraining.trainer import StepResult
+from keras_elmo.pretraining.training_log import read_log
 
 
 class CountingTrainer:
@@ -21,9 +21,9 @@ class CountingTrainer:
     class strategy:
         num_replicas_in_sync = 1
 
-    def __init__(self, model, steps=100):
+    def __init__(self, model, options):
         self.model = model
-        self.options = TrainingOptions(steps=steps)
+        self.options = options
         self.done = 0
 
     def step(self, stop=False):
@@ -40,10 +40,12 @@ class CountingTrainer:
 @pytest.fixture
 def make_run(make_model, tmp_path):
     def make(steps=100, text=(), settings=None, **options):
-        options = {"report_every": 10, "evaluate_every": 20, "checkpoint_every": 30, **options}
+        every = {"report_every": 10, "evaluate_every": 20, "checkpoint_every": 30}
+        held_out = "held-out.txt" if text else None
+        options = PretrainingOptions(steps=steps, held_out=held_out, **every, **options)
         return Run(
-            CountingTrainer(make_model(), steps),
-            RunOptions(str(tmp_path / "out"), **options),
+            CountingTrainer(make_model(), options),
+            str(tmp_path / "out"),
             list(text),
             positions=500,
             settings=settings or {"seed": 1},
@@ -87,7 +89,7 @@ def test_output_holds_the_best_and_last_the_last(make_run, monkeypatch, tmp_path
     for place, step in (("out", 30), ("out/last", 90)):
         assert np.asarray(load_language_model(tmp_path / place).softmax.b)[0] == step
     assert run.checkpoints.newest()[0].notes == {
-        "settings": {"seed": 1}, "best": 7.0, "without_gain": 3,
+        "settings": {"seed": 1}, "best": [1.0, 2.0, 7.0, 40, 99, 0.0], "without_gain": 3,
     }  # fmt: skip
 
 
@@ -103,7 +105,7 @@ def test_asked_to_stop_it_saves_without_measuring(make_run, monkeypatch, tmp_pat
     perplexities(monkeypatch, [])
     run = make_run(text=held_out())
     for report in run.reports():
-        run.stop = ASKED
+        run.ask_to_end()
         last = report.step
     assert last == 11 and run.interrupted
     assert run.checkpoints.newest()[0].step == 11
@@ -116,14 +118,12 @@ def test_resume_goes_on_with_count_and_log(make_run, monkeypatch, tmp_path):
     list(itertools.takewhile(lambda report: report.step < 70, first.reports()))
     again = make_run(text=held_out())
     again.resume(again.checkpoints.newest()[0])
-    assert (again.trainer.done, again.best, again.without_gain) == (60, 7.0, 1)
+    assert (again.trainer.done, again.best.combined, again.without_gain) == (60, 7.0, 1)
     list(again.reports())
-    with open(tmp_path / "out" / "training.csv", newline="") as file:
-        rows = list(csv.DictReader(file))
-    assert [int(row["step"]) for row in rows] == list(range(10, 101, 10))
-    assert [row["held_out_combined"] for row in rows if row["held_out_combined"]] == [
-        "9.0", "7.0", "8.0", "8.0", "7.5",
-    ]  # fmt: skip
+    rows = read_log(again.log_path)
+    assert [row["step"] for row in rows] == list(range(10, 101, 10))
+    measured = [row["held_out_combined"] for row in rows if row["held_out_combined"]]
+    assert measured == [9.0, 7.0, 8.0, 8.0, 7.5]
 
 
 def test_changed_settings_are_listed_and_nothing_is_restored(make_run):

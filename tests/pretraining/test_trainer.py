@@ -7,18 +7,20 @@ import tensorflow as tf
 from tiny_text import held_out, shuffled_lines
 
 from keras_elmo.language_model.perplexity import evaluate
-from keras_elmo.language_model.softmax.make_softmax import SOFTMAXES
-from keras_elmo.pretraining.optimizer import make_optimizer
-from keras_elmo.pretraining.options import OPTIMIZERS, RESETS, TrainingOptions
+from keras_elmo.pretraining.options import PretrainingOptions
 from keras_elmo.pretraining.trainer import Trainer
 
 
 @pytest.fixture
 def make_trainer(make_model, tmp_path):
-    def make(softmax="full", dropout=0.0, **changes):
-        options = TrainingOptions(**{"steps": 60, "batch_size": 4, "window": 5, **changes})
-        model = make_model(softmax, dropout=dropout)
-        return Trainer(model, options, shuffled_lines(tmp_path), "space")
+    def make(softmax="full", in_graph=False, dtype=None, **changes):
+        options = {"steps": 60, "batch_size": 4, "window": 5, "dropout": 0.0, **changes}
+        options = PretrainingOptions(**options)
+        model = make_model(softmax, dropout=options.dropout, dtype=dtype)
+        trainer = Trainer(model, options, shuffled_lines(tmp_path), "space")
+        if not in_graph:  # Tracing takes longer than a few steps without a graph.
+            trainer._step = trainer._distributed_step
+        return trainer
 
     return make
 
@@ -34,10 +36,11 @@ def unigram_perplexity():
 
 
 @pytest.mark.parametrize(
-    ("softmax", "resets"), [*((softmax, "sentence") for softmax in SOFTMAXES), ("full", "random")]
+    ("softmax", "resets"),
+    [("adaptive", {}), ("sampled", {"resets": "random", "reset_rate": 0.5})],
 )
 def test_held_out_perplexity_falls_below_unigrams_in_both_directions(make_trainer, softmax, resets):
-    trainer = make_trainer(softmax, learning_rate=0.03, resets=resets, reset_rate=0.5)
+    trainer = make_trainer(softmax, in_graph=True, learning_rate=0.03, **resets)
     before = evaluate(trainer.model, held_out())
     results = take(trainer, 60)
     after = evaluate(trainer.model, held_out())
@@ -58,16 +61,16 @@ def test_training_loss_is_the_mean_of_each_direction(make_trainer, make_model):
     assert result.backward == pytest.approx(float(expected.backward), rel=1e-5)
 
 
-@pytest.mark.parametrize(("optimizer", "resets"), list(zip(OPTIMIZERS, RESETS, strict=True)))
+@pytest.mark.parametrize(("optimizer", "resets"), [("adamw", "random"), ("adagrad", "never")])
 def test_restored_state_takes_the_same_steps(make_trainer, optimizer, resets):
     options = {"optimizer": optimizer, "resets": resets, "dropout": 0.3, "learning_rate": 0.01}
     straight = make_trainer("sampled", **options)
-    take(straight, 7)
+    take(straight, 4)
     state = straight.state()
     again = make_trainer("sampled", **options)
-    take(again, 2)
+    take(again, 1)
     again.restore(state)
-    expected, found = take(straight, 5), take(again, 5)
+    expected, found = take(straight, 3), take(again, 3)
     for one, other in zip(expected, found, strict=True):
         assert (one.step, one.learning_rate) == (other.step, other.learning_rate)
         assert one.forward == pytest.approx(other.forward, rel=1e-5)
@@ -106,13 +109,6 @@ def test_dropout_changes_training_and_not_evaluation(make_trainer):
     assert abs(take(trainer, 1)[0].forward - take(calm, 1)[0].forward) > 1e-4
 
 
-def test_rate_warms_up_and_ends_at_its_share(make_model):
-    options = TrainingOptions(steps=100, learning_rate=0.01, warmup_steps=200, final_rate=0.1)
-    schedule = make_optimizer(options, make_model().trainable_variables)._learning_rate
-    rates = [float(schedule(step)) for step in (0, 5, 10, 100)]
-    assert rates == pytest.approx([0.0, 0.005, 0.01, 0.001])
-
-
 def test_published_adagrad(make_trainer):
     trainer = make_trainer(optimizer="adagrad", softmax="full", clip_norm=1e9)
     before = np.asarray(trainer.model.softmax.b)
@@ -135,13 +131,6 @@ def test_gradients_are_clipped_by_their_global_norm(make_trainer):
     assert moved[1] == pytest.approx(0.2e-3, rel=1e-3) and moved[0] > 0.01
 
 
-def test_weight_decay_is_for_matrices(make_model):
-    variables = make_model().trainable_variables
-    optimizer = make_optimizer(TrainingOptions(steps=10), variables)
-    for variable in variables:
-        assert optimizer._use_weight_decay(variable) == (len(variable.shape) > 1)
-
-
 def test_infinite_loss_or_weight_stops(make_trainer):
     trainer = make_trainer()
     trainer.model.softmax.b.assign(np.full(trainer.model.softmax.b.shape, np.nan))
@@ -151,20 +140,9 @@ def test_infinite_loss_or_weight_stops(make_trainer):
         trainer.state()
 
 
-def test_half_precision_scales_the_loss(make_trainer, make_model, tmp_path):
-    model = make_model(dtype="mixed_float16")
-    options = TrainingOptions(steps=60, batch_size=4, window=5, learning_rate=0.03)
-    trainer = Trainer(model, options, shuffled_lines(tmp_path), "space")
+def test_half_precision_scales_the_loss(make_trainer):
+    half = make_trainer(dtype="mixed_float16", learning_rate=0.03)
     plain = make_trainer(learning_rate=0.03)
-    half, full = take(trainer, 60), take(plain, 60)
-    assert isinstance(trainer.optimizer, keras.optimizers.LossScaleOptimizer)
-    assert half[0].forward == pytest.approx(full[0].forward, rel=1e-2)
-    assert evaluate(model, held_out()).combined < unigram_perplexity()
-
-
-@pytest.mark.parametrize(
-    ("name", "value"), [("optimizer", "sgd"), ("schedule", "linear"), ("resets", "always")]
-)
-def test_unknown_choices(name, value):
-    with pytest.raises(ValueError, match=f"`{name}` must be one of .*Received: '{value}'"):
-        TrainingOptions(steps=1, **{name: value})
+    assert isinstance(half.optimizer, keras.optimizers.LossScaleOptimizer)
+    losses = [take(trainer, 3)[-1].forward for trainer in (half, plain)]
+    assert losses[0] == pytest.approx(losses[1], rel=2e-2)

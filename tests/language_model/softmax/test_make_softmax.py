@@ -30,5 +30,7 @@ def test_kinds_and_arguments():
 
 
 def test_unknown_kind():
-    with pytest.raises(ValueError, match="`softmax` must be one of .*Received: 'hierarchical'"):
+    with pytest.raises(
+        ValueError, match="`softmax` must be one of .*softmax='hierarchical'"
+    ):
         make_softmax("hierarchical", 9, 8)

@@ -4,7 +4,7 @@ import re
 import pytest
 import tensorflow as tf
 
-from keras_elmo.pretraining.machines import is_first, make_strategy
+from keras_elmo.pretraining.strategy import is_first, make_strategy
 
 
 class Resolver:

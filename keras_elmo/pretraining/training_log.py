@@ -3,7 +3,9 @@
 import csv
 import os
 
-NAME = "training.csv"
+from keras_elmo.basics.files import whole_file
+
+LOG = "training.csv"
 FIELDS = (
     "step",
     "epoch",
@@ -23,13 +25,13 @@ class TrainingLog:
 
     Args:
         directory: where the log lies.
-        done: int, steps done so far: later rows of an earlier process are dropped, since their
-            steps will be taken again.
+        done: steps done so far: later rows of an earlier process are dropped, since their steps
+            will be taken again.
         tensorboard: directory of TensorBoard events, or None.
     """
 
-    def __init__(self, directory, done=0, tensorboard=None):
-        self.path = os.path.join(directory, NAME)
+    def __init__(self, directory: str, done: int = 0, tensorboard: str | None = None):
+        self.path = os.path.join(directory, LOG)
         self.done = done
         self.tensorboard = tensorboard
         self._file = None
@@ -43,7 +45,7 @@ class TrainingLog:
             if opened is not None:
                 opened.close()
 
-    def write(self, row):
+    def write(self, row: dict) -> None:
         """Append a row, a dict of some of `FIELDS`."""
         if self._file is None:
             self._open()
@@ -56,14 +58,14 @@ class TrainingLog:
     def _open(self):
         """Opens the log behind the rows up to `done`; the rest is dropped, all of it or nothing."""
         rows = read_log(self.path) if self.done else []
-        directory = os.path.dirname(self.path)
-        os.makedirs(directory, exist_ok=True)
-        scratch = os.path.join(directory, f".writing-{NAME}")
-        with open(scratch, "w", newline="", encoding="utf-8") as file:
+        os.makedirs(os.path.dirname(self.path), exist_ok=True)
+        with (
+            whole_file(self.path) as scratch,
+            open(scratch, "w", newline="", encoding="utf-8") as file,
+        ):
             writer = csv.DictWriter(file, FIELDS)
             writer.writeheader()
-            writer.writerows(row for row in rows if int(row["step"]) <= self.done)
-        os.replace(scratch, self.path)
+            writer.writerows(row for row in rows if row["step"] <= self.done)
         self._file = open(self.path, "a", newline="", encoding="utf-8")
         if self.tensorboard:
             import tensorflow as tf
@@ -83,9 +85,17 @@ def _summary(row):
     return tf.compat.v1.Summary(value=values)
 
 
-def read_log(path):
-    """The rows of a log as dicts of str; none where there is no log, or only part of a row."""
+def read_log(path: str | os.PathLike) -> list[dict[str, float | None]]:
+    """The rows of a log; none where there is no log, without one that is there in part."""
     if not os.path.isfile(path):
         return []
     with open(path, newline="", encoding="utf-8") as file:
-        return [row for row in csv.DictReader(file) if None not in row.values() and row["step"]]
+        rows = [row for row in csv.DictReader(file) if None not in row.values() and row["step"]]
+    return [{name: _number(text) for name, text in row.items()} for row in rows]
+
+
+def _number(text):
+    """What a field holds; None where it is empty."""
+    if not text:
+        return None
+    return int(text) if text.isdecimal() else float(text)

@@ -5,26 +5,27 @@ import os
 
 import tensorflow as tf
 
-STRATEGIES = ("auto", "one", "mirrored", "multi-worker")
+from keras_elmo.basics.checks import check_choice
+from keras_elmo.pretraining.options import STRATEGIES
 
 
-def make_strategy(name="auto"):
+def make_strategy(name: str = "auto") -> tf.distribute.Strategy:
     """The strategy that training runs under.
 
     Args:
         name: `"one"` device; `"mirrored"`, all GPUs of this machine; `"multi-worker"`, the
             machines of the environment variable TF_CONFIG; `"auto"`: the machines where TF_CONFIG
-            names a cluster, else the GPUs where there are several, else one device.
+            names a cluster, else the GPUs where there are several, else the current strategy,
+            which is one device by default.
 
     Returns:
-        `tf.distribute.Strategy`. A multi-worker strategy must be made before anything else is
-        computed, and waits until all machines are there.
+        Strategy. One of several machines must be made before anything else is computed, and waits
+        until all machines are there.
 
     Raises:
         ValueError: TF_CONFIG is not what TensorFlow documents, or is missing.
     """
-    if name not in STRATEGIES:
-        raise ValueError(f"`strategy` must be one of {STRATEGIES}. Received: {name!r}.")
+    check_choice("strategy", name, STRATEGIES)
     cluster = _cluster() if name in ("auto", "multi-worker") else {}
     if name == "multi-worker" and not cluster:
         raise ValueError(
@@ -39,7 +40,7 @@ def make_strategy(name="auto"):
     return tf.distribute.get_strategy()
 
 
-def is_first(strategy):
+def is_first(strategy: tf.distribute.Strategy) -> bool:
     """Whether this machine is the one that evaluates, writes and reports."""
     resolver = strategy.cluster_resolver
     if resolver is None or not resolver.task_type:
