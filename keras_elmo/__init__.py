@@ -32,6 +32,7 @@ if typing.TYPE_CHECKING or not _does_a_command_parse():
     from keras_elmo.embedding.word_vectors import WordVectors
     from keras_elmo.export.hub import export_hub
     from keras_elmo.language_model.language_model import LanguageModel
+    from keras_elmo.layers.scalar_mix import ScalarMix
     from keras_elmo.pretraining.pretrain import pretrain
     from keras_elmo.tasks.cache.feature_cache import FeatureCache
     from keras_elmo.tasks.classifier.text_classifier import TextClassifier
@@ -55,6 +56,7 @@ __all__ = [
     "GloVeEmbedding",
     "LanguageModel",
     "MixHistory",
+    "ScalarMix",
     "Sequential",
     "Tagger",
     "TextClassifier",

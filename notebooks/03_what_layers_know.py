@@ -130,7 +130,7 @@ print(f"Mean:    {probe(x.mean(axis=0), x_test.mean(axis=0)):.3f}")
 # says. `MixHistory` writes the weights down after each step.
 
 # %%
-tagger = keras_elmo.Tagger(units=0, layer_norm=True)
+tagger = keras_elmo.Tagger(units=0, mix=keras_elmo.ScalarMix(layer_norm=True))
 steps = keras_elmo.MixHistory()
 epochs, batch_size = (10, 32) if len(tokens) > 500 else (20, 8)
 tagger.fit(tokens, tags, epochs=epochs, batch_size=batch_size, callbacks=[steps], verbose=0)
@@ -160,7 +160,7 @@ plots.layer_weights(end)
 
 # %%
 texts, labels = keras_elmo.load_sms_sample()
-classifier = keras_elmo.TextClassifier(layer_norm=True)
+classifier = keras_elmo.TextClassifier(mix=keras_elmo.ScalarMix(layer_norm=True))
 classifier.fit(texts, labels, epochs=15, batch_size=8, verbose=0)
 
 spam = classifier.embedding.layer_weights

@@ -71,8 +71,7 @@ def embed_corpus(
             text has left.
         progress: Function that is called as lines are done with an object of `lines`, `tokens` and
             `total` (None where the text is read only once). What it raises ends the run.
-        **kwargs: Arguments of the ELMoEmbedding that is made of a source: `tokenizer`,
-            `initial_scalars`, `initial_gamma` ...
+        **kwargs: Arguments of the ELMoEmbedding that is made of a source: `tokenizer`, `mix` ...
 
     Raises:
         OSError: The text cannot be read; `output` exists, or cannot be written; the disk is full,
@@ -118,8 +117,5 @@ def make_embedder(
 
 def _with_output(layer, output):
     """An ELMoEmbedding of the same biLM and mix with another output."""
-    config = {**layer.get_config(), "source": layer.source, "output": output, "inputs": "text"}
-    other = ELMoEmbedding(**{**config, "max_tokens": None, "name": None})
-    for mix, trained in zip(other.mixes, layer.mixes, strict=False):
-        mix.set_weights(trained.get_weights())
-    return other
+    config = {**layer.get_config(), "source": layer.source, "mix": layer.mix, "output": output}
+    return ELMoEmbedding(**{**config, "inputs": "text", "max_tokens": None, "name": None})

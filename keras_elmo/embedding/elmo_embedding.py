@@ -1,22 +1,26 @@
 """The ELMo layer of a Keras model."""
 
-import copy
+import os
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import keras
 import numpy as np
 import tensorflow as tf
 
 from keras_elmo.basics.checks import check_choice, check_count, check_flag, check_share
+from keras_elmo.basics.keras_internals import StringLayer, set_mask
+from keras_elmo.bilm.bilm import BiLM
 from keras_elmo.embedding import outputs as naming
-from keras_elmo.embedding.mixes import make_mixes
 from keras_elmo.embedding.sources.make_source import make_source
+from keras_elmo.layers.scalar_mix import ScalarMix
 from keras_elmo.layers.sequences import drop_boundaries, masked_mean
 from keras_elmo.text import inputs as reading
 from keras_elmo.text.rules import TOKENIZERS
 
 
 @keras.saving.register_keras_serializable(package="keras_elmo")
-class ELMoEmbedding(keras.layers.Layer):
+class ELMoEmbedding(StringLayer):
     """Embeds sentences by a frozen biLM: `gamma * sum_j softmax(s)_j * h_j` for each token.
 
     Peters et al. (2018), section 3.2, equation 1. `h_0` is the token vector written twice, `h_1` to
@@ -47,30 +51,28 @@ class ELMoEmbedding(keras.layers.Layer):
 
     Args:
         source: Name of a preset, directory, archive, pair (options, weights) or `BiLM`; or handle,
-            directory or archive of a TF-Hub module.
-        output: Name from the table; a list of names gives a dict of outputs.
+            directory or archive of a TF-Hub module. The attribute is the layer that runs it.
+        output: Name from the table; a list of names gives a dict of outputs. The attribute is
+            `output_names`, a tuple for a list, because a Keras layer's `output` is a tensor.
         tokenizer: Rule that splits raw texts, "space" or "words". None takes the one that the
             source was trained with, and "space" where it names none. The attribute and the config
             hold the rule that was taken.
         inputs: "text", "tokens", or "auto": rank 1 and shape (batch, 1) are raw texts; ragged
-            tensors, lists of lists, dicts and other rank 2 are tokens. After a symbolic input of
-            tokens, as `keras.Input((None,), dtype="string")`, every rank 2 is tokens. Where one
-            layer is given both kinds of rank 2, it raises.
-        num_mixes: Number of mixes over one run of the biLM. From 2 on, `default` and `elmo` are
-            lists of as many tensors.
-        initial_scalars: L+1 numbers that `s` starts from; None means those of the TF-Hub module,
-            all zero for other sources.
-        initial_gamma: Number that `gamma` starts from; None means that of the TF-Hub module, 1 for
-            other sources.
-        fixed_weights: L+1 layer weights that sum to 1, not trained.
-        fixed_scalars: L+1 numbers before softmax, not trained.
-        layer_norm: Whether to normalise each layer over the sentence's positions before the mix.
-        l2: Strength of the L2 penalty on `s`.
+            tensors, lists of lists, dicts and other rank 2 are tokens. What a symbolic input is,
+            as `keras.Input((None,), dtype="string")`, the model keeps: also its batches of shape
+            (batch, 1) are tokens then. In a subclassed model, which has none, say "tokens".
+        mix: `ScalarMix` that says what the mix starts from, what of it is fixed, and how layers
+            are normalised; None means `ScalarMix()`. The layer makes its own of it, with the
+            weights of one that is built, so that two layers never share one. Where it tells
+            neither scalars nor weights, or no gamma, those of a TF-Hub module are the start.
+            The attribute is the layer's own mix, of several the first of `mixes`.
+        num_mixes: Number of mixes over one run of the biLM, all made of `mix`. From 2 on, `default`
+            and `elmo` are lists of as many tensors.
         dropout: Share of the mix's values set to 0 in training.
         keep_boundaries: Whether outputs of shape (b, t, ...) have the vectors of begin and end of
             sentence too: t + 2 positions, which the mask counts. A blank text then has these two.
         max_tokens: Number of tokens that are kept of a sentence, boundaries not counted; None keeps
-            all. Cutting warns, once for a layer; a compiled call writes a line to stderr instead.
+            all. Cutting warns; a compiled call writes a line to stderr instead.
         fine_tune: Whether to train the biLM too.
         save_frozen: Whether saved models contain the frozen biLM. If False, they hold where it came
             from and its sha256, which is checked when the model is loaded.
@@ -83,6 +85,8 @@ class ELMoEmbedding(keras.layers.Layer):
             `(batch, None)`, or `(batch, time)` with `""` as padding, or a dict of "tokens"
             `(batch, time)` and "sequence_len" int `(batch,)`. Strings, as tensors or in containers.
         training: Whether dropout is applied.
+        are_tokens: What dense inputs of rank 2 hold under `inputs="auto"`; None means that the
+            rule above tells. Models keep it for their symbolic inputs.
 
     Returns:
         float32 tensor, list of tensors or dict, as `output` and `num_mixes` tell.
@@ -103,32 +107,23 @@ class ELMoEmbedding(keras.layers.Layer):
 
     def __init__(
         self,
-        source="english-small",
-        output="default",
-        tokenizer=None,
-        inputs="auto",
-        num_mixes=1,
-        initial_scalars=None,
-        initial_gamma=None,
-        fixed_weights=None,
-        fixed_scalars=None,
-        layer_norm=False,
-        l2=0.0,
-        dropout=0.0,
-        keep_boundaries=False,
-        max_tokens=None,
-        fine_tune=False,
-        save_frozen=True,
-        native=False,
-        **kwargs,
+        source: str | os.PathLike | Sequence[str] | BiLM | keras.layers.Layer = "english-small",
+        output: str | Sequence[str] = "default",
+        tokenizer: str | None = None,
+        inputs: str = "auto",
+        mix: ScalarMix | None = None,
+        num_mixes: int = 1,
+        dropout: float = 0.0,
+        keep_boundaries: bool = False,
+        max_tokens: int | None = None,
+        fine_tune: bool = False,
+        save_frozen: bool = True,
+        native: bool = False,
+        **kwargs: Any,
     ):
         kwargs["name"] = kwargs.get("name") or _unique_name()
         super().__init__(**kwargs)
-        self._convert_input_args = False
-        self._allow_non_tensor_positional_args = True
-        self.supports_jit = False
         self.supports_masking = True
-        # Keras owns the attribute `output`.
         self.output_names = tuple(output) if isinstance(output, (list, tuple)) else output
         self.inputs = inputs
         self.num_mixes = check_count("num_mixes", num_mixes)
@@ -138,8 +133,6 @@ class ELMoEmbedding(keras.layers.Layer):
         self.fine_tune = check_flag("fine_tune", fine_tune)
         self.save_frozen = check_flag("save_frozen", save_frozen)
         self.native = check_flag("native", native)
-        self._rank_two = reading.RankTwo()
-        self._has_warned = False
         self.feature_cache = None
         check_choice("tokenizer", tokenizer, (None, *TOKENIZERS))
         check_choice("inputs", self.inputs, reading.INPUTS)
@@ -149,17 +142,7 @@ class ELMoEmbedding(keras.layers.Layer):
         self._check_boundaries()
         naming.check_output(self.output_names, self.num_layers)
         self.tokenizer = tokenizer or self.source.tokenizer or "space"
-        mixes = make_mixes(
-            self.source,
-            self.num_mixes,
-            initial_scalars=initial_scalars,
-            initial_gamma=initial_gamma,
-            fixed_weights=fixed_weights,
-            fixed_scalars=fixed_scalars,
-            layer_norm=layer_norm,
-            l2=l2,
-            trainable=self.trainable,
-        )
+        mixes = _copies(mix or ScalarMix(), self.num_mixes, self.source, self.trainable)
         self._mix_config = mixes[0].get_config()
         is_mixed = any(name in naming.MIXED for name in self.names())
         self.mixes = mixes if is_mixed else []
@@ -169,33 +152,28 @@ class ELMoEmbedding(keras.layers.Layer):
         self.build()
 
     @property
-    def compute_dtype(self):
-        """The string dtype, so that Keras makes a string Input where a model has none."""
-        return "string"
+    def mix(self) -> ScalarMix:
+        """The mix, of several the first; where nothing is mixed, one that is not built."""
+        return self.mixes[0] if self.mixes else ScalarMix.from_config(self._mix_config)
 
     @property
-    def variable_dtype(self):
-        """The string dtype, as `compute_dtype`; all weights are float32."""
-        return "string"
-
-    @property
-    def num_layers(self):
+    def num_layers(self) -> int:
         """Number of layers that are mixed, L+1."""
         return self.source.num_layers
 
     @property
-    def output_dim(self):
+    def output_dim(self) -> int:
         """D, the size of a mixed vector."""
         return self.source.output_dim
 
     @property
-    def layer_weights(self):
+    def layer_weights(self) -> np.ndarray:
         """NumPy float32 `(L+1,)`, of several mixes `(num_mixes, L+1)`: softmax(s), with sum 1."""
         weights = [mix.layer_weights for mix in self._existing_mixes()]
         return weights[0] if self.num_mixes == 1 else np.stack(weights)
 
     @property
-    def gamma(self):
+    def gamma(self) -> float | np.ndarray:
         """The scale as a float, of several mixes as NumPy float32 `(num_mixes,)`."""
         gammas = np.array([mix.gamma.numpy() for mix in self._existing_mixes()])
         return float(gammas[0]) if self.num_mixes == 1 else gammas
@@ -203,28 +181,43 @@ class ELMoEmbedding(keras.layers.Layer):
     def build(self, input_shape=None):
         """Does nothing: shapes come from the source, so the weights are there already."""
 
-    def call(self, inputs, training=None):
-        batch = self.read(inputs)
+    def __call__(self, *args, **kwargs):
+        """As of every Keras layer; what a symbolic input holds is told to each call of its node."""
+        inputs = args[0] if args else kwargs.get("inputs")
+        if self.inputs == "auto" and reading.is_symbolic_rank_two(inputs):
+            kwargs.setdefault("are_tokens", inputs.shape[1] != 1)
+        return super().__call__(*args, **kwargs)
+
+    def call(self, inputs, training=None, are_tokens=None):
+        batch = self.read(inputs, are_tokens)
         if self.feature_cache is not None:
             return self.feature_cache.outputs(batch.tokens, batch.time, training)
         layers, mask = self.take_off_boundaries(*self.source(batch.tokens))
         return self.outputs_of(layers, mask, batch.time, training)
 
-    def read(self, inputs):
-        """The tokens of inputs, cut to `max_tokens`, and their time axis: a `TokenBatch`."""
-        batch = self._read(inputs)
+    def read(self, inputs: Any, are_tokens: bool | None = None) -> reading.TokenBatch:
+        """The tokens of inputs, cut to `max_tokens`, and their time axis."""
+        batch = self._read(inputs, are_tokens)
         if self.max_tokens is not None:
-            self._has_warned |= reading.tell_cut(batch.tokens, self.max_tokens, self._has_warned)
+            reading.tell_cut(batch.tokens, self.max_tokens)
         return reading.cut(batch, self.max_tokens)
 
-    def take_off_boundaries(self, layers, mask):
+    def take_off_boundaries(
+        self, layers: tf.Tensor, mask: tf.Tensor
+    ) -> tuple[tf.Tensor, tf.Tensor]:
         """Layers and mask as the source gives them, without boundaries unless they are kept."""
         layers = layers if self.fine_tune else tf.stop_gradient(layers)
         if self.keep_boundaries or not self.source.has_boundaries:
             return layers, mask
         return drop_boundaries(layers, mask)
 
-    def outputs_of(self, layers, mask, time=None, training=None):
+    def outputs_of(
+        self,
+        layers: tf.Tensor,
+        mask: tf.Tensor,
+        time: int | tf.Tensor | None = None,
+        training: bool | None = None,
+    ) -> Any:
         """The outputs, of layers without boundaries; padded to `time` positions if it is given."""
         if time is not None:
             layers, mask = naming.pad_time(layers, mask, time + (2 if self.keep_boundaries else 0))
@@ -234,7 +227,7 @@ class ELMoEmbedding(keras.layers.Layer):
             if name == "default":
                 return self.pool(mixed[index], mask)
             output = mixed[index] if name == "elmo" else naming.unmixed_output(name, layers)
-            return naming.with_mask(output, mask) if naming.has_mask(name) else output
+            return set_mask(output, mask) if naming.has_mask(name) else output
 
         return self.collect(make)
 
@@ -246,19 +239,17 @@ class ELMoEmbedding(keras.layers.Layer):
         is_symbolic = isinstance(_tokens_of(inputs), keras.KerasTensor)
         if is_symbolic or not any(naming.has_mask(name) for name in self.names()):
             return None
-        mask = self._mask(inputs)
+        batch = reading.cut(self._read(inputs), self.max_tokens)
+        boundaries = 2 if self.keep_boundaries else 0
+        mask = tf.sequence_mask(batch.tokens.row_lengths() + boundaries, batch.time + boundaries)
         return self.collect(lambda name, _: mask if naming.has_mask(name) else None)
 
-    def compute_output_spec(self, inputs, training=None):
-        return self._output_spec(inputs, self._rank_two)
-
     def compute_output_shape(self, input_shape):
-        inputs = keras.KerasTensor(input_shape, "string")
-        spec = self._output_spec(inputs, copy.copy(self._rank_two))
+        spec = self.compute_output_spec(keras.KerasTensor(input_shape, "string"))
         return keras.tree.map_structure(lambda output: output.shape, spec)
 
-    def _output_spec(self, inputs, rank_two):
-        batch, time = self._symbolic_shape(inputs, rank_two)
+    def compute_output_spec(self, inputs, training=None, are_tokens=None):
+        batch, time = self._symbolic_shape(inputs, are_tokens)
 
         def make(name, _):
             shape = naming.output_shape(name, batch, time, self.num_layers, self.output_dim)
@@ -269,12 +260,12 @@ class ELMoEmbedding(keras.layers.Layer):
     def get_config(self):
         names = self.output_names
         return {
-            **self._mix_config,
             **super().get_config(),
             "source": keras.saving.serialize_keras_object(self.source),
             "output": names if isinstance(names, str) else list(names),
             "tokenizer": self.tokenizer,
             "inputs": self.inputs,
+            "mix": keras.saving.serialize_keras_object(ScalarMix.from_config(self._mix_config)),
             "num_mixes": self.num_mixes,
             "dropout": self.dropout,
             "keep_boundaries": self.keep_boundaries,
@@ -286,10 +277,12 @@ class ELMoEmbedding(keras.layers.Layer):
 
     @classmethod
     def from_config(cls, config):
-        config = dict(config)
-        if isinstance(config.get("source"), dict):
-            config["source"] = keras.saving.deserialize_keras_object(config["source"])
-        return cls(**config)
+        made = {
+            name: keras.saving.deserialize_keras_object(config[name])
+            for name in ("source", "mix")
+            if isinstance(config.get(name), dict)
+        }
+        return cls(**{**config, **made})
 
     def _existing_mixes(self):
         if not self.mixes:
@@ -299,11 +292,11 @@ class ELMoEmbedding(keras.layers.Layer):
             )
         return self.mixes
 
-    def names(self):
+    def names(self) -> tuple[str, ...]:
         """The outputs' names, a tuple."""
         return self.output_names if isinstance(self.output_names, tuple) else (self.output_names,)
 
-    def collect(self, make):
+    def collect(self, make: Callable[[str, int], Any]) -> Any:
         """`make(name, index of the mix)` for every output, as a tensor, list or dict."""
 
         def of(name):
@@ -315,24 +308,19 @@ class ELMoEmbedding(keras.layers.Layer):
             return {name: of(name) for name in self.output_names}
         return of(self.output_names)
 
-    def _read(self, inputs):
-        hold_tokens = reading.are_tokens(inputs, self.inputs, self._rank_two)
+    def _read(self, inputs, are_tokens=None):
+        hold_tokens = reading.are_tokens(inputs, self.inputs, are_tokens)
         return reading.read_tokens(inputs, self.tokenizer, hold_tokens)
 
-    def pool(self, mixed, mask):
+    def pool(self, mixed: tf.Tensor, mask: tf.Tensor) -> tf.Tensor:
         """The mean of mixed vectors over the words."""
         if self.keep_boundaries:
             mixed, mask = mixed[:, 1:-1], mask[:, 2:]
         return masked_mean(mixed, mask)
 
-    def _mask(self, inputs):
-        batch = reading.cut(self._read(inputs), self.max_tokens)
-        boundaries = 2 if self.keep_boundaries else 0
-        return tf.sequence_mask(batch.tokens.row_lengths() + boundaries, batch.time + boundaries)
-
-    def _symbolic_shape(self, inputs, rank_two):
+    def _symbolic_shape(self, inputs, are_tokens):
         """`(batch, time)` of the outputs as far as they are known in advance."""
-        hold_tokens = reading.are_tokens(inputs, self.inputs, rank_two)
+        hold_tokens = reading.are_tokens(inputs, self.inputs, are_tokens)
         time = reading.static_time(inputs, hold_tokens)
         if time is not None:
             time = min(time, self.max_tokens or time) + (2 if self.keep_boundaries else 0)
@@ -345,6 +333,31 @@ class ELMoEmbedding(keras.layers.Layer):
                 "of sentence. Received: a TF-Hub module, which does not. Convert it with "
                 "`native=True`."
             )
+
+
+def _copies(mix, number, source, trainable):
+    """New built mixes like `mix`, which start as the source's own where `mix` does not tell.
+
+    Only a TF-Hub module has `scalars` and `gamma` of its own.
+    """
+    if not isinstance(mix, ScalarMix):
+        raise TypeError(
+            "`mix` must be a keras_elmo.ScalarMix, or None for the default. Received: "
+            f"mix={mix!r:.60}. Give for example mix=keras_elmo.ScalarMix(layer_norm=True)."
+        )
+    config = mix.get_config()
+    starts = ("initial_scalars", "fixed_weights", "fixed_scalars")
+    if all(config[name] is None for name in starts) and any(source.scalars or ()):
+        config["initial_scalars"] = source.scalars
+    if config["initial_gamma"] is None:
+        config["initial_gamma"] = source.gamma
+    config["trainable"] = bool(mix.trainable and trainable)
+    copies = [ScalarMix.from_config({**config, "name": f"mix_{k}"}) for k in range(number)]
+    for copy in copies:
+        copy.build((None, source.num_layers, None, source.output_dim))
+        if mix.built:
+            copy.set_weights(mix.get_weights())
+    return copies
 
 
 def _unique_name():

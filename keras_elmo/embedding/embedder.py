@@ -68,10 +68,10 @@ class Embedder:
         if isinstance(texts, tf.data.Dataset):
             parts = reading.batches_of_texts(texts, READ_AT_ONCE)
             texts = tf.concat([tf.constant([], tf.string), *parts], axis=0)
-        hold_tokens = reading.are_tokens(texts, layer.inputs, reading.RankTwo())
+        hold_tokens = reading.are_tokens(texts, layer.inputs)
         batch = reading.read_tokens(texts, layer.tokenizer, hold_tokens)
         if layer.max_tokens is not None:
-            reading.tell_cut(batch.tokens, layer.max_tokens, has_warned=False)
+            reading.tell_cut(batch.tokens, layer.max_tokens)
         return reading.cut(batch, layer.max_tokens).tokens
 
     def runs(self, tokens):

@@ -64,12 +64,6 @@ def has_mask(name):
     return name not in ("default", "layers")
 
 
-def with_mask(output, mask):
-    """`output` itself, with `mask` as its Keras mask."""
-    output._keras_mask = mask
-    return output
-
-
 def pad_time(layers, mask, time):
     """Pads layers and mask to the time axis of the outputs.
 

@@ -9,18 +9,8 @@ from keras_elmo.embedding.find import elmo_layers
 from keras_elmo.embedding.sources.hub_checkpoint import SCALING, TOKENIZER, WEIGHTS
 from keras_elmo.export.native import NativeGraph
 from keras_elmo.export.saved_model import SEQUENCE_LEN, TEXT, TOKENS, graph_of, write_saved_model
-from keras_elmo.layers.scalar_mix import ScalarMix
 from keras_elmo.layers.sequences import masked_mean
 from keras_elmo.text import inputs as reading
-
-MIX_ARGUMENTS = (
-    "initial_scalars",
-    "initial_gamma",
-    "fixed_weights",
-    "fixed_scalars",
-    "layer_norm",
-    "l2",
-)
 
 
 def export_hub(model, directory, overwrite=False):
@@ -36,7 +26,7 @@ def export_hub(model, directory, overwrite=False):
     `default`, the mean of `elmo` over the words, `(batch, D)`. The loaded object called with texts
     gives `default`. Nothing in it trains.
 
-    The layer's mix, `tokenizer`, `layer_norm` and `max_tokens` hold; its dropout is off. A layer
+    The layer's mix, `tokenizer` and `max_tokens` hold; its dropout is off. A layer
     that puts out no mix gets the one that it would start with.
 
     Args:
@@ -92,7 +82,9 @@ class _Outputs:
     def __init__(self, layer):
         self.layer = layer
         self.run = NativeGraph(layer)
-        self.mix = layer.mixes[0] if layer.mixes else _initial_mix(layer)
+        self.mix = layer.mix
+        if not self.mix.built:
+            self.mix.build((None, layer.num_layers, None, layer.output_dim))
         self.unmixed = ["word_emb", *(f"lstm_outputs{k}" for k in range(1, layer.num_layers))]
         self.variables = {f"bilm/{key}": v for key, v in self.run.bilm.named_variables().items()}
         self.variables[SCALING] = self.mix.gamma
@@ -130,8 +122,7 @@ def _check_layer(layer):
         raise ValueError(
             "The layer must have one mix to be exported. Received: "
             f"num_mixes={layer.num_mixes}. Export one of them: `ELMoEmbedding(layer.source, "
-            "fixed_weights=layer.layer_weights[k], initial_gamma=layer.gamma[k])`, with the "
-            "layer's other options."
+            "mix=layer.mixes[k])`, with the layer's other options."
         )
     if layer.keep_boundaries:
         raise ValueError(
@@ -139,10 +130,3 @@ def _check_layer(layer):
             "keep_boundaries=True. Make one like it with `keep_boundaries=False`, and give it the "
             "layer's weights with `set_weights`."
         )
-
-
-def _initial_mix(layer):
-    config = layer.get_config()
-    mix = ScalarMix(**{name: config[name] for name in MIX_ARGUMENTS})
-    mix.build((None, layer.num_layers, None, layer.output_dim))
-    return mix

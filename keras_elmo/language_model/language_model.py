@@ -10,7 +10,7 @@ from keras_elmo.basics.checks import check_count
 from keras_elmo.language_model.files import load_language_model
 from keras_elmo.language_model.perplexity import chunks, pool, sentence_nats
 from keras_elmo.language_model.results import SentenceScore, Substitute
-from keras_elmo.text.inputs import RankTwo, are_tokens, batches_of_texts, read_tokens
+from keras_elmo.text.inputs import are_tokens, batches_of_texts, read_tokens
 from keras_elmo.text.tokens import as_tokens
 
 TEXTS_AT_ONCE = 1024  # of a dataset
@@ -163,7 +163,7 @@ class LanguageModel:
 
     def _tokens(self, texts, first=0):
         try:
-            hold_tokens = are_tokens(texts, "auto", RankTwo())
+            hold_tokens = are_tokens(texts, "auto")
             return read_tokens(texts, self.tokenizer, hold_tokens).tokens
         except (TypeError, ValueError) as error:
             if not first:

@@ -1,8 +1,14 @@
 """The one trainable part of an ELMo embedding: a weighted sum of the biLM's layers."""
 
+from collections.abc import Sequence
+from typing import Any
+
 import keras
 import numpy as np
 import tensorflow as tf
+
+from keras_elmo.basics.checks import check_flag
+from keras_elmo.basics.keras_internals import set_mask
 
 # Added to the variance under the root, as in bilm-tf and AllenNLP.
 LAYER_NORM_EPSILON = 1e-12
@@ -23,7 +29,7 @@ class ScalarMix(keras.layers.Layer):
     Args:
         initial_scalars: L+1 numbers to start `s` from (before softmax). None means all zero, which
             weighs the layers equally.
-        initial_gamma: Number to start `gamma` from.
+        initial_gamma: Number to start `gamma` from; None means 1.
         fixed_weights: L+1 numbers >= 0 that sum to 1: the layer weights themselves. Then only
             `gamma` is trained. Excludes `fixed_scalars` and `initial_scalars`.
         fixed_scalars: L+1 numbers of which the softmax is taken. Then only `gamma` is trained.
@@ -54,22 +60,24 @@ class ScalarMix(keras.layers.Layer):
 
     def __init__(
         self,
-        initial_scalars=None,
-        initial_gamma=1.0,
-        fixed_weights=None,
-        fixed_scalars=None,
-        layer_norm=False,
-        l2=0.0,
-        **kwargs,
+        initial_scalars: Sequence[float] | None = None,
+        initial_gamma: float | None = None,
+        fixed_weights: Sequence[float] | None = None,
+        fixed_scalars: Sequence[float] | None = None,
+        layer_norm: bool = False,
+        l2: float = 0.0,
+        **kwargs: Any,
     ):
         kwargs["autocast"] = False
         kwargs["dtype"] = "float32"
         super().__init__(**kwargs)
         self.initial_scalars = _numbers(initial_scalars, "initial_scalars")
-        self.initial_gamma = _number("initial_gamma", initial_gamma)
+        self.initial_gamma = None
+        if initial_gamma is not None:
+            self.initial_gamma = _number("initial_gamma", initial_gamma)
         self.fixed_weights = _numbers(fixed_weights, "fixed_weights")
         self.fixed_scalars = _numbers(fixed_scalars, "fixed_scalars")
-        self.layer_norm = layer_norm
+        self.layer_norm = check_flag("layer_norm", layer_norm)
         self.l2 = _number("l2", l2)
         self.supports_masking = True
         self.scalars = None
@@ -87,7 +95,8 @@ class ScalarMix(keras.layers.Layer):
                 initializer=_start(self.initial_scalars or (0.0,) * num_layers),
                 regularizer=keras.regularizers.L2(self.l2) if self.l2 else None,
             )
-        self.gamma = self.add_weight(name="gamma", shape=(), initializer=_start(self.initial_gamma))
+        gamma = 1.0 if self.initial_gamma is None else self.initial_gamma
+        self.gamma = self.add_weight(name="gamma", shape=(), initializer=_start(gamma))
 
     def call(self, layers, mask=None):
         layers = tf.cast(layers, "float32")
@@ -100,12 +109,10 @@ class ScalarMix(keras.layers.Layer):
         )
         if mask is None:
             return mixed
-        mixed = mixed * tf.cast(mask, mixed.dtype)[:, :, tf.newaxis]
-        mixed._keras_mask = mask
-        return mixed
+        return set_mask(mixed * tf.cast(mask, mixed.dtype)[:, :, tf.newaxis], mask)
 
     @property
-    def layer_weights(self):
+    def layer_weights(self) -> np.ndarray:
         """NumPy float32 `(L+1,)`: the weights of the layers as used, >= 0, with sum 1."""
         return np.asarray(self._weights())
 
@@ -133,10 +140,6 @@ class ScalarMix(keras.layers.Layer):
         return tf.nn.softmax(tf.convert_to_tensor(self.scalars))
 
     def _check_arguments(self):
-        if not isinstance(self.layer_norm, (bool, np.bool_)):
-            raise TypeError(
-                f"`layer_norm` must be True or False. Received: layer_norm={self.layer_norm!r}."
-            )
         names = ("initial_scalars", "fixed_weights", "fixed_scalars")
         given = [name for name in names if getattr(self, name) is not None]
         if len(given) > 1:

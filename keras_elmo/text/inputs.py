@@ -77,12 +77,8 @@ def cut(batch, max_tokens):
     return TokenBatch(batch.tokens[:, :max_tokens], time)
 
 
-def tell_cut(tokens, max_tokens, has_warned):
-    """Tells the user once that a row is longer than `max_tokens`; in a graph, every time.
-
-    Returns:
-        Whether there was a warning.
-    """
+def tell_cut(tokens, max_tokens):
+    """Tells the user that a row is longer than `max_tokens`."""
     message = (
         f"A sentence has more tokens than `max_tokens={max_tokens}` allows; the rest of it is left "
         "out. Raise `max_tokens`, or set it to None to keep all tokens."
@@ -90,10 +86,8 @@ def tell_cut(tokens, max_tokens, has_warned):
     is_cut = tf.reduce_any(tokens.row_lengths() > max_tokens)
     if not tf.executing_eagerly():
         tf.cond(is_cut, lambda: _print(message), lambda: False)
-    elif is_cut and not has_warned:
+    elif is_cut:
         warnings.warn(message, stacklevel=2)
-        return True
-    return False
 
 
 def _print(message):
@@ -101,45 +95,14 @@ def _print(message):
         return tf.constant(False)
 
 
-class RankTwo:
-    """What a layer with `inputs="auto"` takes dense inputs of rank 2 for: texts or tokens.
-
-    `(batch, 1)` may be texts, or tokens of rows with one token. A symbolic input declares it: a
-    last dimension of 1 means texts, any other tokens, and then also batches that are one wide.
-    Without a declaration one column means texts. Inputs that contradict an earlier one are an
-    error: no result depends on what was read before.
-    """
-
-    def __init__(self):
-        self.tokens = None
-        self.declared = False
-
-    def are_tokens(self, last, is_symbolic):
-        """Whether an input of this last dimension (None: not known) holds tokens."""
-        tokens = last != 1
-        if not tokens and not is_symbolic and self.tokens and self.declared:
-            return True
-        if self.tokens not in (None, tokens):
-            kinds = ("raw texts (batch, 1)", "tokens (batch, time)")
-            raise ValueError(
-                f"`inputs='auto'` cannot tell texts from tokens here: the layer has read "
-                f"{kinds[self.tokens]} before, and now received {kinds[tokens]}, last dimension "
-                f"{last}. Make it with `inputs='tokens'` or `inputs='text'`, or give texts as "
-                "(batch,) and tokens as a RaggedTensor."
-            )
-        self.tokens = tokens
-        self.declared |= is_symbolic
-        return tokens
-
-
-def are_tokens(inputs, kind, rank_two):
+def are_tokens(inputs, kind, declared=None):
     """Whether `inputs` are tokens rather than raw texts; raises where they can be neither.
 
     Args:
         inputs: What the layer is called with, tensors or `keras.KerasTensor` included.
         kind: One of `INPUTS`. "auto" takes rank 1 for texts, ragged tensors, lists of lists and
-            dicts for tokens, and leaves other rank 2 to `rank_two`.
-        rank_two: `RankTwo` of the layer, which is asked, and told, what dense rank 2 holds.
+            dicts for tokens, and other rank 2 for what is `declared`.
+        declared: Whether dense inputs of rank 2 are tokens; of None, all are but one column.
     """
     is_dict = isinstance(inputs, dict)
     if is_dict:
@@ -161,8 +124,24 @@ def are_tokens(inputs, kind, rank_two):
             "and give one row of tokens for each sentence."
         )
     if kind == "auto" and rank == 2 and not is_dict and last != "ragged":
-        return rank_two.are_tokens(last, isinstance(inputs, keras.KerasTensor))
+        return _are_declared(declared, last)
     return kind == "tokens" or (kind == "auto" and rank == 2)
+
+
+def is_symbolic_rank_two(inputs):
+    """Whether `inputs` are a `KerasTensor`, not ragged, of rank 2: a declaration of what comes."""
+    is_dense = isinstance(inputs, keras.KerasTensor) and not getattr(inputs, "ragged", False)
+    return is_dense and len(inputs.shape) == 2
+
+
+def _are_declared(declared, last):
+    if declared is False and last not in (1, None):
+        raise ValueError(
+            "A model whose input is raw texts of shape (batch, 1) must be given these. Received: "
+            f"tokens (batch, time), last dimension {last}. Make the layer with `inputs='tokens'`, "
+            'or give the model a `keras.Input((None,), dtype="string")`.'
+        )
+    return last != 1 if declared is None else declared
 
 
 def static_time(inputs, hold_tokens):

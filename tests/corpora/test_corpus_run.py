@@ -13,6 +13,7 @@ from keras_elmo.basics import files
 from keras_elmo.corpora import corpus_run
 from keras_elmo.corpora.corpus_run import CorpusRun
 from keras_elmo.embedding.embedder import Embedder
+from keras_elmo.layers.scalar_mix import ScalarMix
 
 
 class Interrupt(Exception):
@@ -133,7 +134,8 @@ def test_a_run_of_other_options_is_an_error_that_lists_them(bilm, make_tiny_bilm
 def test_another_mix_is_another_run(bilm, small_windows):
     begin(layer=bilm, layers="elmo")
     with pytest.raises(ValueError, match=r"`layer_weights` was \[.*`gamma` was 1.0, now 2.0"):
-        embed_corpus("in.txt", "out.npz", bilm, "elmo", initial_scalars=[1, 0, 0], initial_gamma=2)
+        mix = ScalarMix(initial_scalars=[1, 0, 0], initial_gamma=2)
+        embed_corpus("in.txt", "out.npz", bilm, "elmo", mix=mix)
 
 
 def test_other_layers_are_one_difference(bilm, small_windows):

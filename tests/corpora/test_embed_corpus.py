@@ -9,6 +9,7 @@ from written_corpus import FORMATS, LINES, MANY, SHAPES, read, write
 
 from keras_elmo import ELMoEmbedding, embed_corpus
 from keras_elmo.corpora import corpus_run, reader, writers
+from keras_elmo.layers.scalar_mix import ScalarMix
 
 
 def test_every_line_is_stored_by_its_number_and_a_blank_one_is_told(bilm):
@@ -88,7 +89,7 @@ def test_half_precision_on_request(bilm):
 
 
 def test_numbers_too_large_for_half_precision_are_told(bilm):
-    options = {"layers": "elmo", "dtype": "float16", "initial_gamma": 1e6}
+    options = {"layers": "elmo", "dtype": "float16", "mix": ScalarMix(initial_gamma=1e6)}
     with pytest.raises(ValueError, match="^Line 2: vectors must be finite in float16"):
         embed_corpus(write(["", "a cat"]), "out.h5", bilm, **options)
 
@@ -96,7 +97,7 @@ def test_numbers_too_large_for_half_precision_are_told(bilm):
 def test_options_go_to_the_embedding(bilm):
     embed_corpus(
         write(["it's me!"]), "out.npz", bilm, layers="elmo", tokenizer="words",
-        initial_scalars=[0.0, 50.0, 0.0], initial_gamma=2.0,
+        mix=ScalarMix(initial_scalars=[0.0, 50.0, 0.0], initial_gamma=2.0),
     )  # fmt: skip
     layer = ELMoEmbedding(bilm, output="lstm_outputs1", tokenizer="words")
     np.testing.assert_allclose(read("out.npz")["0"], 2 * layer(["it's me!"])[0], atol=1e-5)

@@ -6,6 +6,7 @@ import pytest
 import tensorflow as tf
 
 from keras_elmo.embedding.elmo_embedding import ELMoEmbedding
+from keras_elmo.layers.scalar_mix import ScalarMix
 
 TEXTS = tf.constant(["free entry now", "ok", ""])
 
@@ -103,7 +104,7 @@ def test_fine_tune_trains_the_bilm_too(make_tiny_bilm, frozen):
 
 @pytest.mark.parametrize("output", ["concat", ["top", "layers"]])
 def test_without_a_mixed_output_there_is_no_mix_to_train(tiny_bilm, output):
-    layer = ELMoEmbedding(tiny_bilm, output=output, initial_scalars=[1.0, 0.0, 0.0])
+    layer = ELMoEmbedding(tiny_bilm, output=output, mix=ScalarMix(initial_scalars=[1.0, 0.0, 0.0]))
     layer(TEXTS)
     assert layer.mixes == [] and trainable_scalars(layer) == 0
     for name in ("layer_weights", "gamma"):

@@ -12,7 +12,7 @@ import tensorflow as tf
 from tiny_hub_module import write_module
 
 import keras_elmo
-from keras_elmo import ELMoEmbedding, Embedder
+from keras_elmo import ELMoEmbedding, Embedder, ScalarMix
 
 TEXTS = ["free entry now", "", "  see you  at 8/9 "]
 LOAD = """
@@ -57,14 +57,14 @@ def test_the_mix_starts_as_the_modules_own(native, mixed_place):
     assert layer.gamma == 1.5
     np.testing.assert_allclose(layer.layer_weights, tf.nn.softmax([0.5, -1.0, 2.0]), rtol=1e-6)
     again = ELMoEmbedding.from_config(layer.get_config())
-    assert again.gamma == 1.5 and again.get_config()["initial_scalars"] == [0.5, -1.0, 2.0]
+    assert again.gamma == 1.5 and again.mix.initial_scalars == (0.5, -1.0, 2.0)
 
 
 def test_what_is_given_goes_before_the_modules_own_mix(mixed_place):
-    layer = ELMoEmbedding(mixed_place, initial_scalars=[0, 0, 0], initial_gamma=1)
+    layer = ELMoEmbedding(mixed_place, mix=ScalarMix(initial_scalars=[0, 0, 0], initial_gamma=1))
     np.testing.assert_allclose(layer.layer_weights, [1 / 3] * 3, rtol=1e-6)
     assert layer.gamma == 1.0
-    fixed = ELMoEmbedding(mixed_place, fixed_weights=[0, 0, 1])
+    fixed = ELMoEmbedding(mixed_place, mix=ScalarMix(fixed_weights=[0, 0, 1]))
     assert fixed.layer_weights.tolist() == [0, 0, 1]
 
 
@@ -159,9 +159,8 @@ def test_embedder_cache_and_classifier_take_modules(place):
 
 @pytest.mark.parametrize("native", [False, True])
 def test_what_is_exported_comes_back_with_its_mix(native, tiny_bilm, tmp_path):
-    layer = ELMoEmbedding(
-        tiny_bilm, output="elmo", initial_scalars=[1, 2, -1], initial_gamma=0.5, tokenizer="words"
-    )
+    mix = ScalarMix(initial_scalars=[1, 2, -1], initial_gamma=0.5)
+    layer = ELMoEmbedding(tiny_bilm, output="elmo", mix=mix, tokenizer="words")
     keras_elmo.export_hub(layer, tmp_path / "module")
     again = ELMoEmbedding(tmp_path / "module", output="elmo", native=native)
     assert again.tokenizer == "words"

@@ -1,5 +1,6 @@
 """What ELMoEmbedding takes: texts and tokens, in tensors and in containers."""
 
+import concurrent.futures
 import dataclasses
 import warnings
 
@@ -89,40 +90,44 @@ def test_auto_takes_one_column_for_texts(tiny_bilm):
     np.testing.assert_array_equal(layer(COLUMN), layer(COLUMN[:, 0]))
 
 
-def test_a_declared_input_of_tokens_holds_for_batches_of_one_column(tiny_bilm):
-    layer = ELMoEmbedding(tiny_bilm, output="elmo")
-    assert layer(tf.constant(TEXTS)).shape[0] == len(TEXTS)
-    inputs = keras.Input((None,), dtype="string")
-    model = keras.Model(inputs, layer(inputs))
-    narrow = model.predict(tf.constant([["New York"]]), verbose=0)
-    wide = model.predict(tf.constant([["New York", ""]]), verbose=0)
-    assert narrow.shape == (1, 1, 16)
-    np.testing.assert_allclose(narrow[0, 0], wide[0, 0], atol=1e-6)
+def functional(layer, *shape):
+    inputs = keras.Input(shape, dtype="string")
+    return keras.Model(inputs, layer(inputs))
 
 
-@pytest.mark.parametrize("first", ["symbolic", "eager"])
-def test_texts_and_tokens_of_rank_2_in_one_layer_are_an_error(tiny_bilm, first):
-    layer = ELMoEmbedding(tiny_bilm, output="elmo")
-    text_column = keras.Input((1,), dtype="string")
-    tokens = keras.Input((None,), dtype="string")
-    layer(tokens if first == "symbolic" else tf.constant(PADDED))
-    with pytest.raises(ValueError, match="cannot tell texts from tokens.*inputs='tokens'"):
-        layer(text_column)
-    if first == "eager":
-        with pytest.raises(ValueError, match="cannot tell texts from tokens"):
-            layer(COLUMN)
-    other = ELMoEmbedding(tiny_bilm, output="elmo")
-    other(text_column if first == "symbolic" else COLUMN)
-    for wide in (tokens, tf.constant(PADDED)):
-        with pytest.raises(ValueError, match="cannot tell texts from tokens"):
-            other(wide)
+def test_what_an_input_declares_holds_for_its_model_and_not_for_the_layer(layer):
+    before = layer(COLUMN).numpy()
+    of_tokens, of_texts = functional(layer, None), functional(layer, 1)
+    for _ in range(2):
+        assert of_tokens.predict(COLUMN, verbose=0).shape == (2, 1, 16)
+        assert of_texts.predict(COLUMN, verbose=0).shape == (2, 2, 16)
+        np.testing.assert_array_equal(layer(COLUMN), before)
+        assert layer(tf.constant(PADDED)).shape == (2, 3, 16)
+    wide = of_tokens.predict(tf.constant([["call me", ""]]), verbose=0)
+    np.testing.assert_allclose(wide[:, :1], of_tokens(COLUMN[:1]), atol=1e-6)
 
 
-def test_batches_of_changing_width_never_change_their_meaning(tiny_bilm):
+def test_a_model_of_texts_is_given_no_tokens(tiny_bilm):
     model = keras.Sequential([ELMoEmbedding(tiny_bilm)])
     model.predict(tf.constant([["New York"]]), verbose=0)
-    with pytest.raises(ValueError, match="cannot tell texts from tokens"):
-        model.predict(tf.constant([["New York", ""]]), verbose=0)
+    with pytest.raises(ValueError, match=r"raw texts of shape \(batch, 1\) must be given these"):
+        model(tf.constant([["New York", ""]]))
+
+
+def test_a_model_that_began_with_tokens_takes_a_column_for_tokens(tiny_bilm):
+    model = keras.Sequential([ELMoEmbedding(tiny_bilm, output="elmo")])
+    assert model(tf.constant(PADDED)).shape == (2, 3, 16)
+    assert model(COLUMN).shape == (2, 1, 16)
+
+
+def test_threads_with_texts_and_tokens_do_not_disturb_each_other(layer):
+    kinds = {"texts": COLUMN, "tokens": tf.constant(PADDED)}
+    expected = {name: layer(inputs).numpy() for name, inputs in kinds.items()}
+    with concurrent.futures.ThreadPoolExecutor(4) as executor:
+        names = [*kinds] * 12
+        found = list(executor.map(lambda name: layer(kinds[name]).numpy(), names))
+    for name, vectors in zip(names, found, strict=True):
+        np.testing.assert_array_equal(vectors, expected[name])
 
 
 def test_output_shapes_can_be_asked_for_and_change_nothing(tiny_bilm):
@@ -202,12 +207,10 @@ def test_u19_long_rows_are_kept_whole(layer):
     assert np.any(outputs[0, -1])
 
 
-def test_u19_max_tokens_keeps_exactly_that_many_and_warns_once(tiny_bilm):
+def test_u19_max_tokens_keeps_exactly_that_many_and_warns(tiny_bilm):
     layer = ELMoEmbedding(tiny_bilm, output="elmo", max_tokens=100)
-    with pytest.warns(UserWarning, match="`max_tokens=100`") as caught:
+    with pytest.warns(UserWarning, match="`max_tokens=100`"):
         outputs = layer(long_text(600))
-        layer(long_text(101)[:1])
-    assert len(caught) == 1
     assert outputs.shape == (2, 100, 16)
     np.testing.assert_array_equal(tf.reduce_sum(tf.cast(outputs._keras_mask, "int32"), 1), [100, 1])
     # The end of sentence comes after the last token that is kept, not at the old end.

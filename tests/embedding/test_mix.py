@@ -6,6 +6,7 @@ import pytest
 import tensorflow as tf
 
 from keras_elmo.embedding.elmo_embedding import ELMoEmbedding
+from keras_elmo.layers.scalar_mix import ScalarMix
 
 TEXTS = tf.constant(["free entry now", "ok", ""])
 
@@ -32,7 +33,7 @@ def test_u23_a_constant_on_every_scalar_changes_nothing_and_gamma_scales(tiny_bi
 
 
 def test_u23_layer_weights_sum_to_1(tiny_bilm):
-    layer = ELMoEmbedding(tiny_bilm, initial_scalars=[0.0, np.log(2.0), np.log(5.0)])
+    layer = ELMoEmbedding(tiny_bilm, mix=ScalarMix(initial_scalars=[0.0, np.log(2.0), np.log(5.0)]))
     np.testing.assert_allclose(layer.layer_weights, [1 / 8, 2 / 8, 5 / 8], atol=1e-6)
     assert layer.layer_weights.dtype == np.float32 and isinstance(layer.gamma, float)
 
@@ -78,7 +79,7 @@ def test_several_mixes_give_lists_for_the_mixed_outputs_only(tiny_bilm):
     ],
 )
 def test_fixed_weights_leave_gamma_to_train(tiny_bilm, arguments, expected):
-    layer = ELMoEmbedding(tiny_bilm, output=["elmo", "layers"], **arguments)
+    layer = ELMoEmbedding(tiny_bilm, output=["elmo", "layers"], mix=ScalarMix(**arguments))
     outputs = layer(TEXTS)
     mixed = np.einsum("l,bltd->btd", expected, outputs["layers"])
     np.testing.assert_allclose(outputs["elmo"], mixed, atol=1e-6)
@@ -87,7 +88,8 @@ def test_fixed_weights_leave_gamma_to_train(tiny_bilm, arguments, expected):
 
 
 def test_layer_norm_makes_the_layers_alike_in_size(tiny_bilm):
-    layer = ELMoEmbedding(tiny_bilm, output="elmo", layer_norm=True, fixed_weights=[0, 1, 0])
+    mix = ScalarMix(layer_norm=True, fixed_weights=[0, 1, 0])
+    layer = ELMoEmbedding(tiny_bilm, output="elmo", mix=mix)
     mixed = layer(TEXTS).numpy()
     np.testing.assert_allclose([mixed[0].mean(), mixed[0].var()], [0.0, 1.0], atol=1e-5)
     np.testing.assert_allclose([mixed[1, 0].mean(), mixed[1, 0].var()], [0.0, 1.0], atol=1e-5)
@@ -95,7 +97,7 @@ def test_layer_norm_makes_the_layers_alike_in_size(tiny_bilm):
 
 
 def test_l2_reaches_the_losses_of_the_model(tiny_bilm):
-    layer = ELMoEmbedding(tiny_bilm, initial_scalars=[1.0, 2.0, 0.0], l2=0.1)
+    layer = ELMoEmbedding(tiny_bilm, mix=ScalarMix(initial_scalars=[1.0, 2.0, 0.0], l2=0.1))
     model = keras.Sequential([keras.Input((), dtype="string"), layer, keras.layers.Dense(1)])
     np.testing.assert_allclose(sum(model.losses), 0.5, rtol=1e-6)
 
@@ -117,16 +119,13 @@ def test_dropout_is_for_training_only(tiny_bilm):
 @pytest.mark.parametrize(
     ("arguments", "match"),
     [
-        ({"fixed_weights": [1.0, 0.0]}, "`fixed_weights` must have one number for each of the 3"),
-        ({"initial_scalars": [0.0] * 4}, "`initial_scalars` must have one number for each of"),
-        ({"fixed_weights": [1, 0, 0], "fixed_scalars": [1, 0, 0]}, "At most one of"),
+        (
+            {"mix": ScalarMix(initial_scalars=[0.0] * 4)},
+            "`initial_scalars` must have one number for",
+        ),
         ({"num_mixes": 0}, "`num_mixes` must be a whole number >= 1. Received: num_mixes=0"),
-        ({"num_mixes": True}, "`num_mixes` must be a whole number"),
         ({"max_tokens": -1}, "`max_tokens` must be a whole number >= 1. Received: max_tokens=-1"),
-        ({"max_tokens": 2.5}, "`max_tokens` must be a whole number"),
         ({"dropout": 1.0}, "`dropout` must be a share, 0 <= dropout < 1"),
-        ({"dropout": -0.1}, "`dropout` must be a share"),
-        ({"l2": -0.1}, "`l2` must be a number >= 0"),
         ({"tokenizer": "spaces"}, "`tokenizer` must be one of .*'space'.*Received: .*'spaces'"),
         ({"inputs": "texts"}, "`inputs` must be one of .*Received: inputs='texts'"),
         ({"fine_tune": True, "save_frozen": False}, "`save_frozen=False` must not be used with"),
@@ -136,3 +135,30 @@ def test_dropout_is_for_training_only(tiny_bilm):
 def test_bad_arguments_raise_when_the_layer_is_made(tiny_bilm, arguments, match):
     with pytest.raises(ValueError, match=match):
         ELMoEmbedding(tiny_bilm, **arguments)
+
+
+def test_a_mix_is_copied_so_that_no_two_layers_share_one(tiny_bilm):
+    mix = ScalarMix(initial_scalars=[1.0, 0.0, -1.0], name="given")
+    one, other = (ELMoEmbedding(tiny_bilm, mix=mix) for _ in range(2))
+    one.mix.gamma.assign(3.0)
+    assert (one.gamma, other.gamma, mix.built) == (3.0, 1.0, False)
+    assert one.mix is one.mixes[0] and one.mix.initial_scalars == mix.initial_scalars
+
+
+def test_a_mix_that_trained_gives_its_weights(tiny_bilm):
+    trained = ELMoEmbedding(tiny_bilm, num_mixes=2)
+    trained.mixes[1].scalars.assign([1.0, 2.0, 3.0])
+    trained.mixes[1].gamma.assign(0.5)
+    one = ELMoEmbedding(tiny_bilm, mix=trained.mixes[1])
+    np.testing.assert_array_equal(one(TEXTS), trained(TEXTS)[1])
+
+
+def test_a_frozen_mix_stays_frozen(tiny_bilm):
+    layer = ELMoEmbedding(tiny_bilm, mix=ScalarMix(trainable=False))
+    assert layer.trainable and layer.trainable_weights == []
+    assert ELMoEmbedding.from_config(layer.get_config()).trainable_weights == []
+
+
+def test_what_is_no_mix_is_an_error(tiny_bilm):
+    with pytest.raises(TypeError, match="`mix` must be a keras_elmo.ScalarMix.*Received: mix='x'"):
+        ELMoEmbedding(tiny_bilm, mix="x")

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from keras_elmo.embedding.elmo_embedding import ELMoEmbedding
+from keras_elmo.layers.scalar_mix import ScalarMix
 
 NAMES = [
     "default",
@@ -126,7 +127,9 @@ def test_u01_blank_rows_are_zero_and_harm_nothing(tiny_bilm):
     np.testing.assert_allclose(outputs["default"][:1], alone["default"], atol=1e-5)
 
 
-@pytest.mark.parametrize("arguments", [{}, {"layer_norm": True}, {"fine_tune": True}])
+@pytest.mark.parametrize(
+    "arguments", [{}, {"mix": ScalarMix(layer_norm=True)}, {"fine_tune": True}]
+)
 def test_u01_a_training_step_with_blank_rows_has_finite_gradients(tiny_bilm, arguments):
     layer = ELMoEmbedding(tiny_bilm, **arguments)
     dense = keras.layers.Dense(1)
@@ -187,7 +190,7 @@ def test_u13_same_in_same_out(tiny_bilm):
 
 @pytest.fixture(scope="module")
 def one_layer(make_tiny_bilm):
-    return ELMoEmbedding(make_tiny_bilm(), layer_norm=True)
+    return ELMoEmbedding(make_tiny_bilm(), mix=ScalarMix(layer_norm=True))
 
 
 @settings(max_examples=15, deadline=None)

@@ -11,6 +11,7 @@ from without_package import run_without_package, saved_model_cli
 
 from keras_elmo import ELMoEmbedding, Sequential, TextClassifier
 from keras_elmo.export.hub import export_hub
+from keras_elmo.layers.scalar_mix import ScalarMix
 from keras_elmo.tasks.pooling import SequencePooling
 
 NAMES = {"default", "elmo", "word_emb", "lstm_outputs1", "lstm_outputs2"}
@@ -161,7 +162,7 @@ def test_any_tokens_give_what_the_live_layer_gives(module, layer, rows):
 @pytest.mark.parametrize(
     ("options", "time"),
     [
-        ({"layer_norm": True, "tokenizer": "words"}, 7),  # see you at 8/9 , ok ?
+        ({"mix": ScalarMix(layer_norm=True), "tokenizer": "words"}, 7),  # see you at 8/9 , ok ?
         ({"max_tokens": 3, "dropout": 0.5}, 3),
         ({"fine_tune": True}, 5),
     ],
@@ -215,9 +216,9 @@ def test_a_bilm_gets_the_plain_mix_and_its_own_tokenizer(
 
 
 def test_a_layer_without_a_mix_gets_its_initial_one(make_tiny_bilm, tmp_path):
-    bilm, options = make_tiny_bilm(), {"fixed_weights": [0.0, 0.25, 0.75], "initial_gamma": 2.0}
-    module = exported(ELMoEmbedding(bilm, output="top", **options), tmp_path / "m")
-    live = ELMoEmbedding(bilm, output="elmo", **options)
+    bilm, mix = make_tiny_bilm(), ScalarMix(fixed_weights=[0.0, 0.25, 0.75], initial_gamma=2.0)
+    module = exported(ELMoEmbedding(bilm, output="top", mix=mix), tmp_path / "m")
+    live = ELMoEmbedding(bilm, output="elmo", mix=mix)
     np.testing.assert_allclose(of_text(module, TEXTS)["elmo"], live(TEXTS), atol=1e-5)
 
 
@@ -303,8 +304,6 @@ def test_one_of_several_mixes_is_exported_as_the_error_says(make_tiny_bilm, tmp_
     layer = ELMoEmbedding(make_tiny_bilm(), output="elmo", num_mixes=2)
     layer.mixes[1].scalars.assign([1.0, 0.0, -2.0])
     layer.mixes[1].gamma.assign(0.5)
-    one = ELMoEmbedding(
-        layer.source, fixed_weights=layer.layer_weights[1], initial_gamma=layer.gamma[1]
-    )
+    one = ELMoEmbedding(layer.source, mix=layer.mixes[1])
     module = exported(one, tmp_path / "m")
     np.testing.assert_allclose(of_text(module, TEXTS)["elmo"], layer(TEXTS)[1], atol=1e-5)

@@ -116,10 +116,11 @@ def _mix_options(args):
 
 def _make_embedder(args, mix):
     from keras_elmo.corpora.embed_corpus import make_embedder
+    from keras_elmo.layers.scalar_mix import ScalarMix
 
+    options = {"tokenizer": args.tokenizer}
     try:
-        embedder, _ = make_embedder(args.model, args.layers, tokenizer=args.tokenizer, **mix)
-        return embedder
+        return make_embedder(args.model, args.layers, mix=ScalarMix(**mix), **options)[0]
     except (TypeError, ValueError, OSError) as error:
         raise UserError(_as_typed(args, str(error))) from None
 

@@ -10,6 +10,7 @@ import numpy as np
 import tensorflow as tf
 
 from keras_elmo.basics.checks import check_choice, check_count
+from keras_elmo.basics.keras_internals import set_mask
 from keras_elmo.embedding import outputs as naming
 from keras_elmo.embedding.elmo_embedding import ELMoEmbedding
 from keras_elmo.embedding.embedder import Embedder
@@ -216,7 +217,7 @@ class LayerCache:
         mask = tf.sequence_mask(rows.row_lengths(), time + boundaries)
         if name == "default":
             return self.layer.pool(vectors, mask)
-        return naming.with_mask(vectors, mask)
+        return set_mask(vectors, mask)
 
 
 def cache_for_fit(model, embedding, wanted):

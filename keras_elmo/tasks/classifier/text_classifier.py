@@ -77,7 +77,7 @@ class TextClassifier(LabelledModel):
         ngrams: bool, whether the logistic regression sees the n-grams of characters as well.
         classes: the labels, if known before training; None takes them from the first `fit`.
         **kwargs: `name`, `dtype` and `trainable` for Keras, all others for `ELMoEmbedding`
-            (`layer_norm=True`, `l2=0.01`, `tokenizer="words"` ...).
+            (`mix=ScalarMix(layer_norm=True)`, `tokenizer="words"` ...).
 
     Call arguments:
         inputs: string (batch,) texts, or what else the ELMoEmbedding takes.

@@ -40,7 +40,7 @@ class Tagger(LabelledModel):
             path of a file; None for none.
         classes: the labels, if known before training; None takes them from the first `fit`.
         **kwargs: `name`, `dtype` and `trainable` for Keras, all others for `ELMoEmbedding`
-            (`layer_norm=True`, `l2=0.01`, `fine_tune=True` ...).
+            (`mix=ScalarMix(layer_norm=True)`, `fine_tune=True` ...).
 
     Call arguments:
         inputs: tokens: string (batch, time), `""` at padding; RaggedTensor or list of lists.

@@ -8,6 +8,7 @@ import tensorflow as tf
 
 from keras_elmo import ELMoEmbedding, Sequential, Tagger, TextClassifier
 from keras_elmo.cli.main import main
+from keras_elmo.layers.scalar_mix import ScalarMix
 
 TEXTS = ["free entry now", "", "héé 日本"]
 OF_MODULE = "default, elmo, lstm_outputs1, lstm_outputs2, word_emb"
@@ -87,7 +88,7 @@ def test_hub_takes_the_elmo_layer_of_a_classifier(trained, classifier, tmp_path,
 
 
 def test_the_elmo_layer_of_another_model_is_exported(make_tiny_bilm, tmp_path, capsys):
-    layer = ELMoEmbedding(make_tiny_bilm(), initial_gamma=2.0)
+    layer = ELMoEmbedding(make_tiny_bilm(), mix=ScalarMix(initial_gamma=2.0))
     model = Sequential([keras.Input((), dtype="string"), layer, keras.layers.Dense(1)])
     model.compile("adam", loss=loss_of_its_own)
     model.save(tmp_path / "model.keras")

@@ -5,6 +5,7 @@ import tensorflow as tf
 
 from keras_elmo import ELMoEmbedding, FeatureCache, Sequential, TextClassifier
 from keras_elmo.bilm.bilm import BiLM
+from keras_elmo.layers.scalar_mix import ScalarMix
 
 TEXTS = ["see you today", "a", "", "한국어 문장", "see you see you see", "a b"] * 3
 LABELS = [1, 0, 0, 1, 1, 0] * 3
@@ -49,8 +50,8 @@ def count_runs(monkeypatch):
         {},
         {"output": "elmo"},
         {"output": "elmo", "keep_boundaries": True},
-        {"output": "elmo", "layer_norm": True},
-        {"layer_norm": True},
+        {"output": "elmo", "mix": ScalarMix(layer_norm=True)},
+        {"mix": ScalarMix(layer_norm=True)},
         {"keep_boundaries": True},
         {"output": "concat"},
         {"max_tokens": 2},

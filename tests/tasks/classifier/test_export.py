@@ -7,6 +7,7 @@ import tensorflow as tf
 from without_package import saved_model_cli
 
 from keras_elmo import FeatureCache, TextClassifier
+from keras_elmo.layers.scalar_mix import ScalarMix
 
 TEXTS = ["free entry now", "", "ok lar", "héé 日本", "win cash"]
 LABELS = ["spam", "ham", "ham", "ham", "spam"]
@@ -102,7 +103,7 @@ def test_labels_that_are_no_strings_become_strings(make, labels, names, tmp_path
 @pytest.mark.parametrize(
     "options",
     [
-        {"layer_norm": True, "pooling": "max", "standardize": False},
+        {"mix": ScalarMix(layer_norm=True), "pooling": "max", "standardize": False},
         {"max_tokens": 2, "pooling": "mean"},
         {"fine_tune": True},
     ],

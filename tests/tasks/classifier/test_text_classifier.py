@@ -5,6 +5,7 @@ import pytest
 import tensorflow as tf
 
 from keras_elmo.embedding.elmo_embedding import ELMoEmbedding
+from keras_elmo.layers.scalar_mix import ScalarMix
 from keras_elmo.tasks.classifier.text_classifier import TextClassifier
 
 LABELS = ["spam", "ham", "ham", "spam"]
@@ -268,9 +269,11 @@ def test_mixed_precision_gives_float32_probabilities(make_tiny_bilm, texts):
 
 
 def test_options_reach_the_embedding(make_tiny_bilm):
-    classifier = make(make_tiny_bilm(), layer_norm=True, tokenizer="words", dropout=0.5)
+    classifier = make(
+        make_tiny_bilm(), mix=ScalarMix(layer_norm=True), tokenizer="words", dropout=0.5
+    )
     assert classifier.embedding.tokenizer == "words"
-    assert classifier.embedding.get_config()["layer_norm"]
+    assert classifier.embedding.mix.layer_norm
     assert (classifier.dropout, classifier.embedding.dropout) == (0.5, 0.0)
 
 
@@ -278,7 +281,7 @@ def test_ready_embedding_as_source(make_tiny_bilm):
     embedding = ELMoEmbedding(make_tiny_bilm(), output="elmo", dropout=0.1)
     assert make(embedding).embedding is embedding
     with pytest.raises(ValueError, match="ELMoEmbedding as `source` must have"):
-        make(embedding, layer_norm=True)
+        make(embedding, tokenizer="space")
     with pytest.raises(ValueError, match="ELMoEmbedding as `source` must have"):
         make(ELMoEmbedding(make_tiny_bilm()))
 

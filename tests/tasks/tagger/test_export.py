@@ -9,6 +9,7 @@ from without_package import run_without_package
 
 from keras_elmo import Tagger
 from keras_elmo.embedding.word_vectors import WordVectors
+from keras_elmo.layers.scalar_mix import ScalarMix
 
 TOKENS = [["see", "you", "at", "8"], [], ["New York"], ["héé", "8"]]
 LABELS = [["VERB", "PRON", "ADP", "NUM"], [], ["NAME"], ["ADP", "NUM"]]
@@ -105,7 +106,8 @@ def test_it_answers_in_a_process_without_this_package(directory):
 
 
 @pytest.mark.parametrize(
-    "options", [{"units": 0}, {"layer_norm": True}, {"fine_tune": True}, {"classes": [3, 1]}]
+    "options",
+    [{"units": 0}, {"mix": ScalarMix(layer_norm=True)}, {"fine_tune": True}, {"classes": [3, 1]}],
 )
 def test_options_of_the_tagger_hold(make, options, tmp_path):
     tagger = make(**options)
