@@ -2,13 +2,15 @@
 
 import hashlib
 import os
-import tempfile
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 import keras
 import numpy as np
 import tensorflow as tf
 
+from keras_elmo.basics.checks import check_choice
+from keras_elmo.basics.files import whole_files
 from keras_elmo.bilm.config import BiLMConfig
 from keras_elmo.bilm.hdf5 import open_weights, write_weights
 from keras_elmo.bilm.names import named_variables
@@ -48,10 +50,10 @@ class BiLM(keras.layers.Layer):
     depend on nothing else in the batch.
 
     Args:
-        config: BiLMConfig.
-        frozen: bool, whether the weights are created non-trainable. Flipping `trainable` later
-            never thaws a frozen biLM.
-        dropout: float, share of the LSTM layers' inputs dropped in training.
+        config: its shape.
+        frozen: whether the weights are created non-trainable. Flipping `trainable` later never
+            thaws a frozen biLM.
+        dropout: share of the LSTM layers' inputs dropped in training.
 
     Call arguments:
         char_ids: int32 `(batch, time, max_characters_per_token)` with sentence boundaries; a row
@@ -69,7 +71,9 @@ class BiLM(keras.layers.Layer):
     Source: `allenai/bilm-tf`, `BidirectionalLanguageModelGraph`.
     """
 
-    def __init__(self, config, frozen=True, dropout=0.0, **kwargs):
+    def __init__(
+        self, config: BiLMConfig, frozen: bool = True, dropout: float = 0.0, **kwargs: Any
+    ):
         if not isinstance(config, BiLMConfig):
             raise TypeError(
                 f"`config` must be a BiLMConfig. Received: {type(config).__name__}. "
@@ -117,17 +121,17 @@ class BiLM(keras.layers.Layer):
         self.contextual_encoder.build()
 
     @property
-    def num_layers(self):
+    def num_layers(self) -> int:
         """Number of layers that come out, L + 1."""
         return self.config.n_layers + 1
 
     @property
-    def output_dim(self):
+    def output_dim(self) -> int:
         """Size of a layer's vector, `2 * projection_dim`."""
         return self.config.output_dim
 
     @property
-    def tokenizer(self):
+    def tokenizer(self) -> str | None:
         """The tokenising rule that the model was trained with, or None."""
         return self.config.tokenizer
 
@@ -151,20 +155,19 @@ class BiLM(keras.layers.Layer):
                 "Make them with `word_char_ids`, or give tokens to `embed_tokens`."
             )
 
-    def token_vectors(self, char_ids):
+    def token_vectors(self, char_ids: tf.Tensor) -> tf.Tensor:
         """Encode words: int32 `(words, characters)` to float32 `(words, projection_dim)`."""
         return self.token_encoder(char_ids)
 
-    def contextualize(self, token_vectors, lengths, initial_states=None):
+    def contextualize(
+        self, token_vectors: tf.Tensor, lengths: tf.Tensor, initial_states: tuple | None = None
+    ) -> BiLMOutput:
         """Run both directions over token vectors.
 
         Args:
             token_vectors: float32 `(batch, time, projection_dim)`, 0 at padding.
             lengths: int32 `(batch,)`.
             initial_states: `states` of an earlier output, or None for zeros.
-
-        Returns:
-            BiLMOutput.
         """
         layers, states = self.contextual_encoder(
             token_vectors, lengths=lengths, initial_states=initial_states
@@ -172,7 +175,11 @@ class BiLM(keras.layers.Layer):
         mask = tf.sequence_mask(lengths, tf.shape(token_vectors)[1])
         return BiLMOutput(layers, mask, states)
 
-    def embed_tokens(self, tokens, initial_states=None):
+    def embed_tokens(
+        self,
+        tokens: tf.RaggedTensor | Sequence[Sequence[str]],
+        initial_states: tuple | None = None,
+    ) -> BiLMOutput:
         """Run the biLM over tokens; the character CNN sees each distinct word once.
 
         Args:
@@ -187,7 +194,9 @@ class BiLM(keras.layers.Layer):
         table, rows = self.token_table(tokens.flat_values)
         return self.embed_table(table, tokens.with_flat_values(rows), initial_states)
 
-    def embed_table(self, table, rows, initial_states=None):
+    def embed_table(
+        self, table: tf.Tensor, rows: tf.RaggedTensor, initial_states: tuple | None = None
+    ) -> BiLMOutput:
         """Run the biLM over rows of a token table.
 
         A frozen biLM spends no work on padding, however sentences differ in length. One that
@@ -212,7 +221,7 @@ class BiLM(keras.layers.Layer):
         mask = tf.sequence_mask(rows.row_lengths(), tf.shape(layers)[2])
         return BiLMOutput(layers, mask, states)
 
-    def token_table(self, words):
+    def token_table(self, words: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
         """Encode the sentence boundaries and each distinct word once.
 
         Words that share their spelled bytes are one word, to the last bit of its vector.
@@ -232,18 +241,21 @@ class BiLM(keras.layers.Layer):
         return self.token_vectors(char_ids), word_of_token + 2
 
     @classmethod
-    def load(cls, place, frozen=True, strict=False, **kwargs):
+    def load(
+        cls,
+        place: str | os.PathLike | Sequence[str | os.PathLike],
+        frozen: bool = True,
+        strict: bool = False,
+        **kwargs: Any,
+    ) -> "BiLM":
         """Read a biLM from files in the AllenAI / bilm-tf layout.
 
         Args:
             place: name of a published model (`keras_elmo presets`), which is downloaded once; a
                 directory; an archive; or a pair of options file and weights file.
-            frozen: bool, whether the weights are created non-trainable.
-            strict: bool, whether datasets beyond the biLM's are an error.
+            frozen: whether the weights are created non-trainable.
+            strict: whether datasets beyond the biLM's are an error.
             **kwargs: passed on to the layer.
-
-        Returns:
-            BiLM.
 
         Raises:
             FileNotFoundError: nothing is found at `place`.
@@ -259,30 +271,23 @@ class BiLM(keras.layers.Layer):
                     variables[key].assign(array)
         return bilm
 
-    def save(self, directory, dtype="float32"):
+    def save(self, directory: str | os.PathLike, dtype: str = "float32") -> None:
         """Write `options.json` and `weights.hdf5`, which AllenNLP and bilm-tf read too.
 
         Args:
             directory: where to write; made where it does not exist.
             dtype: `"float32"`, or `"float16"` for half the size.
         """
-        if dtype not in ("float32", "float16"):
-            raise ValueError(f"`dtype` must be 'float32' or 'float16'. Received: {dtype!r}.")
-        os.makedirs(directory, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=directory, prefix=".writing-") as scratch:
-            weights = os.path.join(scratch, "weights.hdf5")
-            write_weights(weights, self.arrays(), dtype)
-            options = os.path.join(scratch, "options.json")
-            with open(options, "wb") as file:
-                file.write(self.config.to_json())
-            os.replace(weights, os.path.join(directory, "weights.hdf5"))
-            os.replace(options, os.path.join(directory, "options.json"))
+        check_choice("dtype", dtype, ("float32", "float16"))
+        with whole_files(directory) as scratch:
+            write_weights(scratch / "weights.hdf5", self.arrays(), dtype)
+            (scratch / "options.json").write_bytes(self.config.to_json())
 
-    def arrays(self):
+    def arrays(self) -> dict[str, np.ndarray]:
         """The weights as a dict of HDF5 key to float32 array."""
         return {key: np.asarray(variable) for key, variable in self.named_variables().items()}
 
-    def set_arrays(self, arrays):
+    def set_arrays(self, arrays: Mapping[str, np.ndarray]) -> None:
         """Set the weights from a dict of HDF5 key to array, as `arrays()` gives it.
 
         Raises:
@@ -303,7 +308,7 @@ class BiLM(keras.layers.Layer):
         for key, variable in variables.items():
             variable.assign(arrays[key])
 
-    def fingerprint(self):
+    def fingerprint(self) -> str:
         """The sha256 of options and weights, in hexadecimal: equal for equal models."""
         digest = hashlib.sha256(self.config.to_json())
         for key, array in self.arrays().items():
@@ -311,7 +316,7 @@ class BiLM(keras.layers.Layer):
             digest.update(np.ascontiguousarray(array))
         return digest.hexdigest()
 
-    def named_variables(self):
+    def named_variables(self) -> dict[str, keras.Variable]:
         """The weights as a dict of HDF5 key to Keras variable."""
         return named_variables(self.token_encoder, self.contextual_encoder)
 

@@ -4,6 +4,8 @@ import dataclasses
 import json
 import os
 import warnings
+from collections.abc import Mapping
+from typing import Any
 
 from keras_elmo.text.rules import MAX_CHARACTERS_PER_TOKEN, NUM_CHARACTERS, TOKENIZERS
 
@@ -20,16 +22,16 @@ class BiLMConfig:
     `options.json`, with `lstm.dim` and `char_cnn.embedding.dim` as `lstm_dim` and `char_dim`.
 
     Args:
-        lstm_dim: int, size of an LSTM's cell.
-        projection_dim: int, size of the token vector and of a direction's output.
-        n_layers: int >= 2, LSTM layers a direction.
-        cell_clip: float > 0 or None, bound of the cell's values.
-        proj_clip: float > 0 or None, bound of the output's values.
-        use_skip_connections: bool, whether layers from the second on add their input.
-        char_dim: int, size of a character vector.
+        lstm_dim: size of an LSTM's cell.
+        projection_dim: size of the token vector and of a direction's output.
+        n_layers: LSTM layers a direction, 2 at least.
+        cell_clip: bound of the cell's values; None for none.
+        proj_clip: bound of the output's values; None for none.
+        use_skip_connections: whether layers from the second on add their input.
+        char_dim: size of a character vector.
         filters: `((width, count), ...)` of the character convolutions.
-        n_highway: int >= 0, highway layers.
-        max_characters_per_token: int, character ids a word, marks included.
+        n_highway: highway layers.
+        max_characters_per_token: character ids a word, marks included.
         activation: `"relu"` or `"tanh"`.
         tokenizer: `"space"`, `"words"` or None where the model names no rule.
 
@@ -80,18 +82,18 @@ class BiLMConfig:
         _check_choice("tokenizer", self.tokenizer, (None, *TOKENIZERS))
 
     @property
-    def output_dim(self):
+    def output_dim(self) -> int:
         """Size of a layer's vector: both directions, `2 * projection_dim`."""
         return 2 * self.projection_dim
 
     @classmethod
-    def from_options(cls, options, source="options"):
+    def from_options(cls, options: Mapping[str, Any], source: str = "options") -> "BiLMConfig":
         """Build a config from the content of an `options.json` file.
 
         Args:
-            options: dict with `lstm` and `char_cnn` as in the published files. Other keys (of the
+            options: with `lstm` and `char_cnn` as in the published files. Other keys (of the
                 training run) are ignored; `n_characters` may be 261 or 262, which mean the same.
-            source: str, the file's name for messages.
+            source: the file's name for messages.
 
         Raises:
             ValueError: a required option is missing or out of range.
@@ -102,7 +104,7 @@ class BiLMConfig:
         except (TypeError, ValueError) as error:
             raise type(error)(f"{source}: {error}") from None
 
-    def to_options(self):
+    def to_options(self) -> dict[str, Any]:
         """The content of `options.json`, readable by AllenNLP and bilm-tf."""
         options = {
             "lstm": {
@@ -127,7 +129,7 @@ class BiLMConfig:
         return options
 
     @classmethod
-    def read(cls, path):
+    def read(cls, path: str | os.PathLike) -> "BiLMConfig":
         """Read an `options.json` file.
 
         Raises:
@@ -138,7 +140,7 @@ class BiLMConfig:
             return cls.from_json(file.read(), source=os.fspath(path))
 
     @classmethod
-    def from_json(cls, content, source="options"):
+    def from_json(cls, content: bytes, source: str = "options") -> "BiLMConfig":
         """Build a config from the bytes of an `options.json` file; `source` names it in errors."""
         try:
             options = json.loads(content)
@@ -149,7 +151,7 @@ class BiLMConfig:
             ) from None
         return cls.from_options(options, source)
 
-    def to_json(self):
+    def to_json(self) -> bytes:
         """The bytes of an `options.json` file."""
         return (json.dumps(self.to_options(), indent=2) + "\n").encode()
 
@@ -159,7 +161,7 @@ def _fields_of_options(options):
     char_cnn = _section(options, "char_cnn", "options")
     embedding = _section(char_cnn, "embedding", "char_cnn")
     _note_characters(_required(char_cnn, "n_characters", "char_cnn"))
-    fields = {
+    return {
         "lstm_dim": _required(lstm, "dim", "lstm"),
         "projection_dim": _required(lstm, "projection_dim", "lstm"),
         "n_layers": _required(lstm, "n_layers", "lstm"),
@@ -173,7 +175,6 @@ def _fields_of_options(options):
         "activation": char_cnn.get("activation", "relu"),
         "tokenizer": options.get("tokenizer"),
     }
-    return fields
 
 
 def _section(options, key, parent):

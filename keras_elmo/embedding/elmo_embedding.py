@@ -248,7 +248,9 @@ class ELMoEmbedding(StringLayer):
         spec = self.compute_output_spec(keras.KerasTensor(input_shape, "string"))
         return keras.tree.map_structure(lambda output: output.shape, spec)
 
-    def compute_output_spec(self, inputs, training=None, are_tokens=None):
+    def compute_output_spec(
+        self, inputs: Any, training: bool | None = None, are_tokens: bool | None = None
+    ) -> Any:
         batch, time = self._symbolic_shape(inputs, are_tokens)
 
         def make(name, _):

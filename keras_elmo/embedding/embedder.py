@@ -1,5 +1,8 @@
 """Vectors of many texts at once."""
 
+from collections.abc import Iterator
+from typing import Any
+
 import numpy as np
 import tensorflow as tf
 
@@ -25,7 +28,7 @@ class Embedder:
 
     Args:
         layer: ELMoEmbedding with one output, or what it takes as `source`.
-        cached_words: int, how many words' vectors to keep at most.
+        cached_words: how many words' vectors to keep at most.
         **kwargs: Arguments of the ELMoEmbedding that is made of a source (`output="elmo"` ...).
 
     Raises:
@@ -37,12 +40,17 @@ class Embedder:
     (3, 512)
     """
 
-    def __init__(self, layer="english-small", cached_words=100_000, **kwargs):
+    def __init__(
+        self,
+        layer: ELMoEmbedding | Any = "english-small",
+        cached_words: int = 100_000,
+        **kwargs: Any,
+    ):
         self.layer = _with_one_output(layer, kwargs)
         cached_words = check_count("cached_words", cached_words)
         self._run = self.layer.source.runner(self._finish, cached_words)
 
-    def embed(self, texts):
+    def embed(self, texts: Any) -> np.ndarray | list[np.ndarray]:
         """Embed texts.
 
         Args:
@@ -62,7 +70,7 @@ class Embedder:
             return results
         return np.stack(results) if results else np.zeros((0, self.layer.output_dim), np.float32)
 
-    def tokens(self, texts):
+    def tokens(self, texts: Any) -> tf.RaggedTensor:
         """The tokens of texts, RaggedTensor string `(n, None)`, as the layer would read them."""
         layer = self.layer
         if isinstance(texts, tf.data.Dataset):
@@ -74,7 +82,7 @@ class Embedder:
             reading.tell_cut(batch.tokens, layer.max_tokens)
         return reading.cut(batch, layer.max_tokens).tokens
 
-    def runs(self, tokens):
+    def runs(self, tokens: tf.RaggedTensor) -> Iterator[tuple[np.ndarray, list[np.ndarray]]]:
         """Embed tokens run by run, so that not all results need be in memory at once.
 
         Args:

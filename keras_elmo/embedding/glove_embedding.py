@@ -1,12 +1,14 @@
 """`GloVeEmbedding`: tokens to their word vectors, with a mask."""
 
 import os
+from typing import Any
 
 import keras
 import numpy as np
 import tensorflow as tf
 
 from keras_elmo.basics.checks import check_choice, check_flag
+from keras_elmo.basics.keras_internals import StringLayer, set_mask
 from keras_elmo.embedding.load_glove import load_glove
 from keras_elmo.embedding.word_vectors import WordVectors
 from keras_elmo.text.tokens import as_tokens
@@ -17,7 +19,7 @@ _CONFIG_SOURCE = ("words", "dim")
 
 
 @keras.saving.register_keras_serializable(package="keras_elmo")
-class GloVeEmbedding(keras.layers.Layer):
+class GloVeEmbedding(StringLayer):
     """Looks word vectors up: `x_t = V[w_t]` for tokens w_1, ..., w_T.
 
     A token that has no vector takes that of its lower-cased form; where that has none either, the
@@ -27,9 +29,9 @@ class GloVeEmbedding(keras.layers.Layer):
 
     Args:
         source: path of a file for `load_glove`, or `WordVectors`.
-        lower: bool, whether lower-cased forms are looked up.
+        lower: whether lower-cased forms are looked up.
         unknown: "mean" or "zero", the vector of tokens without one.
-        fine_tune: bool, whether the vectors train, that of unknown tokens among them.
+        fine_tune: whether the vectors train, that of unknown tokens among them.
         **kwargs: passed to `keras.layers.Layer`.
 
     Call arguments:
@@ -54,11 +56,15 @@ class GloVeEmbedding(keras.layers.Layer):
     [[[1.0, 2.0], [3.0, 4.0]], [[2.0, 3.0], [0.0, 0.0]]]
     """
 
-    def __init__(self, source, lower=True, unknown="mean", fine_tune=False, **kwargs):
+    def __init__(
+        self,
+        source: str | os.PathLike | WordVectors,
+        lower: bool = True,
+        unknown: str = "mean",
+        fine_tune: bool = False,
+        **kwargs: Any,
+    ):
         super().__init__(**kwargs)
-        self._convert_input_args = False
-        self._allow_non_tensor_positional_args = True
-        self.supports_jit = False
         self.supports_masking = True
         check_choice("unknown", unknown, UNKNOWN)
         self.lower = check_flag("lower", lower)
@@ -78,16 +84,6 @@ class GloVeEmbedding(keras.layers.Layer):
         self.vectors.assign(_with_special(vectors, unknown))
         self.build()
 
-    @property
-    def compute_dtype(self):
-        """The string dtype, so that Keras makes a string Input where a model has none."""
-        return "string"
-
-    @property
-    def variable_dtype(self):
-        """The string dtype, as `compute_dtype`; the vectors are float32."""
-        return "string"
-
     def build(self, input_shape=None):
         """Does nothing: the vectors are there already."""
 
@@ -100,8 +96,7 @@ class GloVeEmbedding(keras.layers.Layer):
         mask = tf.not_equal(tokens, "")
         vectors = tf.gather(tf.convert_to_tensor(self.vectors), rows)
         vectors = tf.where(mask[..., tf.newaxis], vectors, 0.0)
-        vectors._keras_mask = mask
-        return vectors
+        return set_mask(vectors, mask)
 
     def compute_mask(self, inputs, previous_mask=None):
         """Bool (batch, time); `call` sets the same. None in a symbolic call: it comes later."""
@@ -112,7 +107,7 @@ class GloVeEmbedding(keras.layers.Layer):
     def compute_output_shape(self, input_shape):
         return (*input_shape[:2], self.dim)
 
-    def compute_output_spec(self, inputs):
+    def compute_output_spec(self, inputs: keras.KerasTensor) -> keras.KerasTensor:
         return keras.KerasTensor(self.compute_output_shape(inputs.shape), "float32")
 
     def get_config(self):

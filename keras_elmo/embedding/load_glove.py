@@ -1,27 +1,27 @@
 """Reading word vectors from text files in GloVe's format."""
 
 import collections
-import contextlib
-import gzip
 import itertools
-import math
 import os
-import zlib
+from collections.abc import Iterable
 
 import numpy as np
 
 from keras_elmo.basics.checks import check_flag
+from keras_elmo.basics.text_files import lines_of
 from keras_elmo.embedding.word_vectors import WordVectors
 
-GZIP_MARK, ZIP_MARK = b"\x1f\x8b", b"PK"
+ZIP_MARK = b"PK"
 LOOKED_AT = 100  # lines that tell how many values a vector has
 MOST_WORDS_IN_A_WORD = 8
 
 
-def load_glove(path, words=None, normalize=False):
+def load_glove(
+    path: str | os.PathLike, words: Iterable[str] | None = None, normalize: bool = False
+) -> WordVectors:
     r"""Reads a file of word vectors: a word and its values a line, separated by single spaces.
 
-    This is the format of the published GloVe files, plain or gzipped. A word may have spaces in
+    This is the format of the published GloVe files, plain or `.gz`. A word may have spaces in
     it, as some in the published files have: its vector is the last `dim` fields, where `dim` is
     what most of the first lines have. A first line of two whole numbers (how many words, `dim`),
     which word2vec and fastText write, is left out. Where a word occurs twice, its first line
@@ -29,12 +29,9 @@ def load_glove(path, words=None, normalize=False):
 
     Args:
         path: the file.
-        words: iterable of words to keep, and their lower-cased forms; None keeps all. The order
-            is always the file's.
-        normalize: bool, whether vectors are scaled to length 1.
-
-    Returns:
-        `WordVectors`.
+        words: words to keep, and their lower-cased forms; None keeps all. The order is always
+            the file's.
+        normalize: whether vectors are scaled to length 1.
 
     Raises:
         FileNotFoundError: no such file.
@@ -49,6 +46,7 @@ def load_glove(path, words=None, normalize=False):
     ```
     """
     check_flag("normalize", normalize)
+    _check_file(path)
     keep = None if words is None else _with_lower(words)
     rows = {}
     for number, word, values in _vectors_of(path):
@@ -59,7 +57,7 @@ def load_glove(path, words=None, normalize=False):
             f"`words` must have a word of {path} among them. Received: {len(keep)} words that it "
             "does not have. Lower-case them if its words are."
         )
-    vectors = np.array(list(rows.values()), np.float32)
+    vectors = np.stack(list(rows.values()))
     return WordVectors(tuple(rows), _to_length_one(vectors) if normalize else vectors)
 
 
@@ -99,41 +97,20 @@ def _vectors_of(path):
 
 def _lines(path):
     """Yields (number, fields) of every line that is not blank."""
-    number = 0
-    with _open(path) as file:
-        try:
-            for number, line in enumerate(file, start=1):
-                text = line.decode("utf-8-sig" if number == 1 else "utf-8").rstrip(" \r\n")
-                if text:
-                    yield number, text.split(" ")
-        except UnicodeDecodeError as error:
-            raise ValueError(
-                f"{path}, line {number}: not UTF-8 (byte 0x{error.object[error.start]:02x}). Give "
-                "a text file of word vectors, plain or .gz."
-            ) from None
-        except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-            raise ValueError(
-                f"{path}, after line {number}: the gzip file is damaged ({error}). Fetch it again."
-            ) from None
+    for number, line in enumerate(lines_of(path), start=1):
+        if text := line.decode().rstrip(" "):
+            yield number, text.split(" ")
 
 
-@contextlib.contextmanager
-def _open(path):
+def _check_file(path):
     if not os.path.isfile(path):
         found = "a directory" if os.path.isdir(path) else "nothing there"
         raise FileNotFoundError(
             f"{path} must be a file of word vectors. Received: {found}. Check the path."
         )
     with open(path, "rb") as file:
-        mark = file.read(2)
-        file.seek(0)
-        if mark == ZIP_MARK:
+        if file.read(2) == ZIP_MARK:
             raise ValueError(f"{path} is a zip archive. Unpack it, and give a file from it.")
-        if mark == GZIP_MARK:
-            with gzip.open(file) as unpacked:
-                yield unpacked
-        else:
-            yield file
 
 
 def _is_header(fields):
@@ -141,12 +118,10 @@ def _is_header(fields):
 
 
 def _numbers(values, path, number):
-    try:
-        numbers = [float(value) for value in values]
-    except ValueError:
-        numbers = [math.nan]
-    if not all(map(math.isfinite, numbers)):
-        wrong = next(value for value in values if not _is_finite_number(value))
+    """Fields of a line as float32."""
+    numbers = _float32(values)
+    if not np.isfinite(numbers).all():
+        wrong = next(value for value in values if not np.isfinite(_float32([value])).all())
         raise ValueError(
             f"{path}, line {number}: the last {len(values)} fields must be finite numbers. "
             f"Received: {wrong!r:.40}. The file may be damaged: fetch it again, or delete the line."
@@ -154,11 +129,12 @@ def _numbers(values, path, number):
     return numbers
 
 
-def _is_finite_number(value):
+def _float32(values):
     try:
-        return math.isfinite(float(value))
+        with np.errstate(over="ignore"):
+            return np.array(values, np.float32)
     except ValueError:
-        return False
+        return np.float32([np.nan])
 
 
 def _to_length_one(vectors):

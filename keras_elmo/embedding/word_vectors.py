@@ -1,5 +1,6 @@
 """`WordVectors`: words, and a vector for each."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -26,9 +27,9 @@ class WordVectors:
     array([4., 5., 6.], dtype=float32)
     """
 
-    words: tuple
-    vectors: np.ndarray
-    _rows: dict = field(init=False, repr=False)
+    words: Sequence[str]
+    vectors: np.ndarray | Sequence[Sequence[float]]
+    _rows: dict[str, int] = field(init=False, repr=False)
 
     def __post_init__(self):
         words = tuple(self.words)
@@ -55,17 +56,17 @@ class WordVectors:
         object.__setattr__(self, "_rows", rows)
 
     @property
-    def dim(self):
+    def dim(self) -> int:
         """The size of a vector."""
         return self.vectors.shape[1]
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.words)
 
-    def __contains__(self, word):
+    def __contains__(self, word: object) -> bool:
         return word in self._rows
 
-    def __getitem__(self, word):
+    def __getitem__(self, word: str) -> np.ndarray:
         """The vector of a word, float32 (dim,); KeyError for a word that has none."""
         return self.vectors[self._rows[word]]
 

@@ -13,7 +13,6 @@ from keras_elmo.layers.precision import matmul, product_dtype
 LENGTHS = (6, 7, 8, 9, 10, 12, 16)  # bytes with the word's marks; most English words have at most 8
 
 
-@keras.saving.register_keras_serializable(package="keras_elmo")
 class CharCNN(FreezableLayer):
     """Character ids to features: `concat_k act(max_position(conv_k(embed(ids)) + b_k))`.
 
@@ -117,16 +116,6 @@ class CharCNN(FreezableLayer):
 
     def compute_output_shape(self, input_shape):
         return (input_shape[0], sum(count for _, count in self.filters))
-
-    def get_config(self):
-        config = super().get_config()
-        config.update(
-            filters=[list(pair) for pair in self.filters],
-            n_characters=self.n_characters,
-            char_dim=self.char_dim,
-            activation=self.activation,
-        )
-        return config
 
 
 @functools.cache

@@ -8,7 +8,6 @@ from keras_elmo.layers.fast.packing import pack
 from keras_elmo.layers.sequences import reverse_sequences
 
 
-@keras.saving.register_keras_serializable(package="keras_elmo")
 class ContextualEncoder(keras.layers.Layer):
     """Layer 0 is the token vector written twice, layer k is `[forward_k, backward_k]`.
 
@@ -80,18 +79,6 @@ class ContextualEncoder(keras.layers.Layer):
         outputs, states = packed_stacks(stacks, inputs, packing, initial_states)
         by_position = [rows.with_flat_values(place) for place in places]
         return _side_by_side(table, rows, outputs, by_position), states
-
-    def get_config(self):
-        config = super().get_config()
-        for name in ("forward_stack", "backward_stack"):
-            config[name] = keras.saving.serialize_keras_object(getattr(self, name))
-        return config
-
-    @classmethod
-    def from_config(cls, config):
-        for name in ("forward_stack", "backward_stack"):
-            config[name] = keras.saving.deserialize_keras_object(config[name])
-        return cls(**config)
 
 
 def _by_place(values, places):

@@ -76,6 +76,3 @@ class FreezableLayer(keras.layers.Layer):
             autocast=False,
             trainable=not self.frozen,
         )
-
-    def get_config(self):
-        return {**super().get_config(), "frozen": self.frozen}

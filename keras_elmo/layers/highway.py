@@ -7,7 +7,6 @@ from keras_elmo.layers.freezable import FreezableLayer
 from keras_elmo.layers.precision import affine, product_dtype
 
 
-@keras.saving.register_keras_serializable(package="keras_elmo")
 class Highway(FreezableLayer):
     """`y = g relu(x W_transform + b_transform) + (1 - g) x`, `g = sigmoid(x W_carry + b_carry)`.
 

@@ -1,13 +1,11 @@
 """The LSTM layers of one direction."""
 
-import keras
 import tensorflow as tf
 
 from keras_elmo.layers.freezable import FreezableLayer
 from keras_elmo.layers.projected_lstm import ProjectedLSTM
 
 
-@keras.saving.register_keras_serializable(package="keras_elmo")
 class LSTMStack(FreezableLayer):
     """`n_layers` projected LSTMs, each reading the one below; one direction of the biLM.
 
@@ -88,16 +86,3 @@ class LSTMStack(FreezableLayer):
     def zero_states(self, batch_size):
         """The states before a sentence, for a batch of `batch_size` rows."""
         return tuple(lstm.zero_state(batch_size) for lstm in self.lstms)
-
-    def get_config(self):
-        config = super().get_config()
-        config.update(
-            n_layers=self.n_layers,
-            lstm_dim=self.lstm_dim,
-            projection_dim=self.projection_dim,
-            cell_clip=self.cell_clip,
-            proj_clip=self.proj_clip,
-            use_skip_connections=self.use_skip_connections,
-            dropout=self.dropout,
-        )
-        return config

@@ -1,6 +1,5 @@
 """One LSTM layer of one direction, with projection and clips."""
 
-import keras
 import tensorflow as tf
 
 from keras_elmo.layers.fast.unrolled_lstm import clip, unrolled_lstm
@@ -8,7 +7,6 @@ from keras_elmo.layers.freezable import FreezableLayer
 from keras_elmo.layers.precision import affine, matmul, product_dtype
 
 
-@keras.saving.register_keras_serializable(package="keras_elmo")
 class ProjectedLSTM(FreezableLayer):
     """LSTM whose output is projected and fed back; cell and projection are clipped in value.
 
@@ -108,16 +106,6 @@ class ProjectedLSTM(FreezableLayer):
             )
 
         return step
-
-    def get_config(self):
-        config = super().get_config()
-        config.update(
-            lstm_dim=self.lstm_dim,
-            projection_dim=self.projection_dim,
-            cell_clip=self.cell_clip,
-            proj_clip=self.proj_clip,
-        )
-        return config
 
 
 def cell(gates, c, projection, cell_clip, proj_clip):

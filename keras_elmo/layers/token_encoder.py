@@ -1,6 +1,5 @@
 """The token encoder: characters of a word to one vector that knows no context."""
 
-import keras
 import tensorflow as tf
 
 from keras_elmo.layers.char_cnn import CharCNN
@@ -10,7 +9,6 @@ from keras_elmo.layers.highway import Highway
 from keras_elmo.layers.precision import affine, product_dtype
 
 
-@keras.saving.register_keras_serializable(package="keras_elmo")
 class TokenEncoder(FreezableLayer):
     """CharCNN, then `n_highway` highway layers, then `x W_proj + b_proj`.
 
@@ -82,15 +80,3 @@ class TokenEncoder(FreezableLayer):
 
     def compute_output_shape(self, input_shape):
         return (input_shape[0], self.projection_dim)
-
-    def get_config(self):
-        config = super().get_config()
-        config.update(
-            projection_dim=self.projection_dim,
-            filters=[list(pair) for pair in self.filters],
-            n_characters=self.n_characters,
-            char_dim=self.char_dim,
-            n_highway=self.n_highway,
-            activation=self.activation,
-        )
-        return config

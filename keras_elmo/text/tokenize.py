@@ -1,11 +1,13 @@
 """The two rules that cut a text into tokens: the same ops in graph, Python and command line."""
 
+from collections.abc import Sequence
+
 import tensorflow as tf
 
 from keras_elmo.text.rules import TOKENIZERS
 
 
-def tokenize(texts, tokenizer="space"):
+def tokenize(texts: tf.Tensor | Sequence[str | bytes], tokenizer: str = "space") -> tf.RaggedTensor:
     r"""Cuts texts into tokens.
 
     - `"space"` (TF-Hub's rule): tokens are what stands between space characters (U+0020). Tabs,

@@ -1,9 +1,12 @@
 """The words a biLM is trained to predict, one a line in a file."""
 
 import os
-from pathlib import Path
+from collections.abc import Iterable, Mapping
 
 import tensorflow as tf
+
+from keras_elmo.basics.files import whole_file
+from keras_elmo.basics.text_files import lines_of
 
 BOS = "<S>"
 EOS = "</S>"
@@ -26,14 +29,11 @@ class Vocabulary:
     one of these spellings is text, so looking it up gives `unk_id`.
 
     Args:
-        words: iterable of str, in id order, the three marks among them. A word is not empty,
-            occurs once, and holds no line break.
+        words: in id order, the three marks among them. A word is not empty, occurs once, and holds
+            no line break. Kept as a tuple.
 
     Attributes:
-        words: tuple of str, in id order.
-        bos_id: int, id of `<S>`.
-        eos_id: int, id of `</S>`.
-        unk_id: int, id of `<UNK>`.
+        bos_id, eos_id, unk_id: ids of `<S>`, `</S>` and `<UNK>`.
 
     Raises:
         TypeError: if a word is not a str.
@@ -53,7 +53,7 @@ class Vocabulary:
     EOS = EOS
     UNK = UNK
 
-    def __init__(self, words):
+    def __init__(self, words: Iterable[str]):
         if isinstance(words, (str, bytes)):
             raise TypeError(
                 f"`words` must be an iterable of str, one a word. Received: {words!r}. "
@@ -70,17 +70,16 @@ class Vocabulary:
         self._lookup = None
 
     @classmethod
-    def build(cls, counts, max_size=None, min_count=1):
+    def build(
+        cls, counts: Mapping[str, int], max_size: int | None = None, min_count: int = 1
+    ) -> "Vocabulary":
         """The marks, then the counted words by falling count; equal counts by word.
 
         Args:
-            counts: mapping of str to int, how often each word occurs. Marks in it are left out,
-                and words that hold a line break, which no file could hold: they get `unk_id`.
-            max_size: int, how many words to keep at most, the marks not counted. None keeps all.
-            min_count: int, words that occur less often are left out.
-
-        Returns:
-            A `Vocabulary`.
+            counts: how often each word occurs. Marks in it are left out, and words that hold a
+                line break, which no file could hold: they get `unk_id`.
+            max_size: how many words to keep at most, the marks not counted. None keeps all.
+            min_count: words that occur less often are left out.
 
         Raises:
             ValueError: if `max_size` is negative.
@@ -94,42 +93,33 @@ class Vocabulary:
         return cls((*SPECIALS, *kept[:max_size]))
 
     @classmethod
-    def read(cls, path):
+    def read(cls, path: str | os.PathLike) -> "Vocabulary":
         """Reads a vocabulary file: UTF-8, one word a line, LF or CRLF line ends.
 
-        Args:
-            path: str or path-like.
-
-        Returns:
-            A `Vocabulary`; the first line's word has id 0.
+        The first line's word has id 0.
 
         Raises:
             FileNotFoundError: if there is no such file.
             ValueError: if the file is empty, is not UTF-8, has a blank line or a word twice, or
                 lacks a mark. The message names the file and the line.
         """
-        words = _read_lines(path)
+        words = [line.decode() for line in lines_of(path)]
+        if not words:
+            raise ValueError(
+                f"The vocabulary file {path} is empty. It must hold {', '.join(SPECIALS)}. "
+                f"{_HOW_TO_BUILD}"
+            )
+        for number, word in enumerate(words, start=1):
+            _check_word(word, f"line {number} of {path}")
         _check_specials(_index(words, lambda i: f"line {i + 1}", f" in {path}"), str(path))
         return cls(words)
 
-    def write(self, path):
-        """Writes the words, one a line, UTF-8 with LF line ends.
+    def write(self, path: str | os.PathLike) -> None:
+        """Writes the words, one a line, UTF-8 with LF line ends; what is at `path` is replaced."""
+        with whole_file(path) as file:
+            file.write_bytes("".join(word + "\n" for word in self.words).encode())
 
-        The file is written under a temporary name beside `path` and then renamed.
-
-        Args:
-            path: str or path-like; an existing file is replaced.
-        """
-        path = Path(path)
-        text = "".join(word + "\n" for word in self.words)
-        temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-        try:
-            temporary.write_bytes(text.encode("utf-8"))
-            os.replace(temporary, path)
-        finally:
-            temporary.unlink(missing_ok=True)
-
-    def ids(self, tokens):
+    def ids(self, tokens: tf.Tensor | tf.RaggedTensor) -> tf.Tensor | tf.RaggedTensor:
         """Looks words up, in graph.
 
         Args:
@@ -152,7 +142,7 @@ class Vocabulary:
             )
         return self._table().lookup(tokens)
 
-    def out_of_order(self, counts):
+    def out_of_order(self, counts: Mapping[str, int]) -> str | None:
         """Whether the words do not stand by falling frequency, as some softmaxes assume.
 
         Looked at are the listed words that occur. They are in order if their first tenth covers at
@@ -160,10 +150,10 @@ class Vocabulary:
         order of another text's frequencies pass, and an alphabetical list is found.
 
         Args:
-            counts: mapping of str to int, how often each word occurs in the text.
+            counts: how often each word occurs in the text.
 
         Returns:
-            None if they are in order, else str: what was found, in one sentence.
+            None if they are in order, else what was found, in one sentence.
         """
         found = [counts[word] for word in self.words if word not in SPECIALS and word in counts]
         if not sum(found):
@@ -202,29 +192,6 @@ class Vocabulary:
 
     def __repr__(self):
         return f"<Vocabulary of {len(self)} words>"
-
-
-def _read_lines(path):
-    data = Path(path).read_bytes().removeprefix(b"\xef\xbb\xbf")
-    if not data:
-        raise ValueError(
-            f"The vocabulary file {path} is empty. It must hold {', '.join(SPECIALS)}. "
-            f"{_HOW_TO_BUILD}"
-        )
-    lines = data.removesuffix(b"\n").split(b"\n")
-    return [_read_line(line, f"line {n} of {path}") for n, line in enumerate(lines, start=1)]
-
-
-def _read_line(line, where):
-    try:
-        word = line.removesuffix(b"\r").decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise ValueError(
-            f"A vocabulary file must be UTF-8 text. Received: {line[:40]!r} at {where}. "
-            "Convert the file to UTF-8."
-        ) from error
-    _check_word(word, where)
-    return word
 
 
 def _is_ordinary(word):

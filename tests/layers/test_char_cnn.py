@@ -87,13 +87,6 @@ def test_frozen_stays_frozen():
     assert len(make().trainable_variables) == 5
 
 
-def test_config_round_trip():
-    layer = make("tanh", frozen=True)
-    copy = CharCNN.from_config(layer.get_config())
-    assert copy.get_config() == layer.get_config()
-    assert copy.compute_output_shape((7, 50)) == (7, 6)
-
-
 def test_half_products_float32_results():
     policy = keras.DTypePolicy("mixed_bfloat16")
     layer = make(dtype=policy)

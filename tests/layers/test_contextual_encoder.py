@@ -79,9 +79,3 @@ def test_packed_equals_plain_on_random_shapes(n_layers, skips, monkeypatch):
         np.testing.assert_allclose(found, expected, atol=1e-5)
         for one, other in zip(*map(tf.nest.flatten, (found_states, expected_states)), strict=True):
             np.testing.assert_allclose(one, other, atol=1e-5)
-
-
-def test_config_round_trip():
-    encoder = make()
-    copy = ContextualEncoder.from_config(encoder.get_config())
-    assert copy.get_config() == encoder.get_config()

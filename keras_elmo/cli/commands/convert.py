@@ -60,12 +60,9 @@ def _check_directory(args):
 
 
 def _report(found, directory):
-    config, guessed = found.bilm.config, set(found.guessed)
-    yield (
-        f"{len(found.variables) - len(guessed)} variables by name, {len(guessed)} by shape and "
-        f"order; {found.assumed}"
-    )
-    yield from (f"  {key} <- {found.variables[key]}" for key in found.guessed)
+    config = found.bilm.config
+    skips = "skip" if config.use_skip_connections else "no skip"
+    yield f"{config.activation}, {skips} connections, clips {config.cell_clip}"
     yield (
         f"vectors differ by {found.difference:.1e} of the largest value at most; written to "
         f"{directory}: {config.n_layers} layers of {config.lstm_dim}, vectors of "

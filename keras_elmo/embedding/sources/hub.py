@@ -5,6 +5,7 @@ import os
 import keras
 import tensorflow as tf
 
+from keras_elmo.basics.keras_internals import take_any_inputs
 from keras_elmo.embedding.sources.hub_conversion import convert
 from keras_elmo.embedding.sources.hub_module import HubModule, sha256_of
 from keras_elmo.layers.fast.traced import traced_once
@@ -46,7 +47,7 @@ class HubSource(keras.layers.Layer):
     def __init__(self, place, **kwargs):
         kwargs["dtype"] = "float32"
         super().__init__(autocast=False, trainable=False, **kwargs)
-        self._convert_input_args = False
+        take_any_inputs(self)
         self.supports_jit = False
         self.place = os.fspath(place)
         self.module = _Hidden(HubModule(module_directory(self.place)))

@@ -6,7 +6,8 @@ import numpy as np
 import tensorflow as tf
 
 from keras_elmo.bilm.bilm import BiLM
-from keras_elmo.embedding.sources.hub_checkpoint import read_arrays, readings
+from keras_elmo.embedding.sources.hub_checkpoint import possible_configs, read_tensors
+from keras_elmo.embedding.sources.hub_module import HubModule
 
 # Words of every kind of length and script, one sentence as long as they come, one of one word.
 SAMPLE = (
@@ -24,51 +25,38 @@ class Conversion(NamedTuple):
     """A converted module.
 
     Attributes:
-        bilm: BiLM, frozen.
-        difference: float, the largest of the vectors' differences on the sample, of the largest
-            value in their layer.
-        variables: dict of HDF5 key to the name of the variable that it was read from.
-        guessed: tuple of the keys that were found by shape and order, not by name.
-        assumed: str, what no variable tells and the vectors confirm.
+        bilm: frozen.
+        difference: the largest of the vectors' differences on the sample, of the largest value in
+            their layer.
     """
 
     bilm: BiLM
     difference: float
-    variables: dict
-    guessed: tuple
-    assumed: str
 
 
-def convert(module):
-    """Read a module's variables into a biLM that gives the same vectors.
-
-    Args:
-        module: HubModule.
-
-    Returns:
-        Conversion.
+def convert(module: HubModule) -> Conversion:
+    """Reads a module's variables into a biLM that gives the same vectors.
 
     Raises:
-        ValueError: the variables are not those of a biLM, or however they are read, vectors
-            differ from the module's own.
+        ValueError: the variables are not those of a biLM, or vectors differ from the module's own.
     """
     tokens = tf.ragged.constant(SAMPLE)
     expected, mask = (np.asarray(x) for x in module(tokens))
-    sizes = (module.output_dim // 2, module.num_layers - 1)
-    found = readings(module.directory, *sizes, module.tokenizer)
+    projection_dim, n_layers = module.output_dim // 2, module.num_layers - 1
+    arrays = read_tensors(module.directory, projection_dim)
     smallest = np.inf
-    for reading in found:
-        bilm = BiLM(reading.config)
-        bilm.set_arrays(read_arrays(module.directory, reading))
+    for config in possible_configs(arrays, projection_dim, n_layers, module.tokenizer):
+        bilm = BiLM(config)
+        bilm.set_arrays(arrays)
         difference = _difference(expected, mask, np.asarray(bilm.embed_tokens(tokens).layers))
         if difference <= TOLERANCE:
-            return Conversion(bilm, difference, *reading[1:])
+            return Conversion(bilm, difference)
         smallest = min(smallest, difference)
     raise ValueError(
         f"The biLM read from {module.directory} must give the module's own vectors, within "
         f"{TOLERANCE:.0e} of the largest value. Received: vectors that differ by {smallest:.1e}, "
-        "in whatever order variables of one shape were taken, with ReLU or tanh, with or without "
-        "skip connections and clips. Use the module as it is, without `native=True`."
+        "with ReLU or tanh, with or without skip connections and clips. Use the module as it is, "
+        "without `native=True`."
     )
 
 

@@ -6,10 +6,10 @@ import os
 
 import tensorflow as tf
 
+from keras_elmo.basics import files
 from keras_elmo.embedding.sources.hub_checkpoint import read_mix, read_tokenizer
 from keras_elmo.layers.fast.traced import traced_once
 
-CHUNK = 1 << 20
 MODULE = "Give the directory of an ELMo module, with a `tokens` signature as google/elmo/3 has it."
 
 
@@ -85,10 +85,8 @@ def sha256_of(directory):
     variables = os.path.join(directory, "variables")
     names = sorted(os.listdir(variables)) if os.path.isdir(variables) else []
     for path in ("saved_model.pb", *(os.path.join("variables", name) for name in names)):
-        digest.update(path.replace(os.sep, "/").encode())
-        with open(os.path.join(directory, path), "rb") as file:
-            while chunk := file.read(CHUNK):
-                digest.update(chunk)
+        found = files.sha256_of(os.path.join(directory, path))
+        digest.update(f"{found} {path.replace(os.sep, '/')}\n".encode())
     return digest.hexdigest()
 
 

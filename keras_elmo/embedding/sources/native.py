@@ -1,23 +1,22 @@
 """The source that runs our own biLM."""
 
-import concurrent.futures
 import hashlib
-import weakref
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import keras
 import numpy as np
 import tensorflow as tf
 
+from keras_elmo.basics.keras_internals import HiddenFromSaver, take_any_inputs
 from keras_elmo.bilm.bilm import BiLM
 from keras_elmo.bilm.token_cache import TokenVectorCache
+from keras_elmo.embedding.sources.awaited import AwaitedWeights, check_sha256, note_alive
 from keras_elmo.layers.fast.traced import traced_once
-
-# Sources that are alive in this process: `clone_model` finds the weights of the original here.
-_alive = weakref.WeakSet()
 
 
 @keras.saving.register_keras_serializable(package="keras_elmo")
-class NativeSource(keras.layers.Layer):
+class NativeSource(HiddenFromSaver, keras.layers.Layer):
     """Tokens in, all layers of a `BiLM` and the mask out, sentence boundaries included.
 
     The config holds the biLM's config, the place it came from and the sha256 of its weights, never
@@ -44,18 +43,25 @@ class NativeSource(keras.layers.Layer):
         ValueError: If `save_weights` is False and there is no `place`.
     """
 
+    HIDDEN = ("bilm",)
     has_boundaries = True
     scalars = gamma = None
 
-    def __init__(self, bilm, place=None, save_weights=True, **kwargs):
+    def __init__(
+        self,
+        bilm: BiLM,
+        place: str | Sequence[str] | None = None,
+        save_weights: bool = True,
+        **kwargs: Any,
+    ):
         kwargs.setdefault("dtype", bilm.dtype_policy)
         super().__init__(autocast=False, **kwargs)
-        self._convert_input_args = False
+        take_any_inputs(self)
         self.supports_jit = False
         self.bilm = bilm
         self.place = place
         self.save_weights = save_weights
-        self._expected = None
+        self._awaited = None
         self._is_shared = place is None
         if place is None and not save_weights:
             raise ValueError(
@@ -65,20 +71,20 @@ class NativeSource(keras.layers.Layer):
                 "`save_frozen=True`."
             )
         self.build()
-        _alive.add(self)
+        note_alive(bilm)
 
     @property
-    def num_layers(self):
+    def num_layers(self) -> int:
         """Number of layers, L+1: the token vector and the L LSTM layers."""
         return self.bilm.num_layers
 
     @property
-    def output_dim(self):
+    def output_dim(self) -> int:
         """Size of each layer's vectors, both directions together."""
         return self.bilm.output_dim
 
     @property
-    def tokenizer(self):
+    def tokenizer(self) -> str | None:
         """Name of the tokenising rule that the biLM was trained with, or None."""
         return self.bilm.tokenizer
 
@@ -90,12 +96,12 @@ class NativeSource(keras.layers.Layer):
         output = self.bilm.embed_tokens(tokens)
         return output.layers, output.mask
 
-    def runner(self, finish, cached_words):
+    def runner(self, finish: Callable[..., Any], cached_words: int) -> Callable[..., Any]:
         """A function that embeds batch after batch.
 
         Args:
             finish: function of layers and mask, as `call` returns them, to tensors; in graph.
-            cached_words: int, token vectors to keep between batches at most.
+            cached_words: token vectors to keep between batches at most.
 
         Returns:
             Function of a RaggedTensor of tokens to what `finish` gives.
@@ -118,9 +124,9 @@ class NativeSource(keras.layers.Layer):
 
         return embed
 
-    def fingerprint(self):
+    def fingerprint(self) -> str:
         """sha256 of the biLM's config and weights, in hexadecimal digits."""
-        return self._expected if self._lacks_weights() else self.bilm.fingerprint()
+        return self._awaited.sha256 if self._lacks_weights() else self.bilm.fingerprint()
 
     def get_config(self):
         return {
@@ -138,11 +144,11 @@ class NativeSource(keras.layers.Layer):
         config["bilm"] = keras.saving.deserialize_keras_object(config["bilm"])
         source = cls(**config)
         source._is_shared = False
+        awaited = AwaitedWeights(source.bilm, expected, source.place)
         if not source.save_weights:
-            source._load_from_place(expected)
-        elif not source._copy_from_living(expected):
-            source._expected = expected
-            source.bilm.set_arrays(_not_a_number(source.bilm.arrays()))
+            awaited.find()
+        elif not awaited.copy_from_living():
+            source._awaited = awaited
         return source
 
     def save_own_variables(self, store):
@@ -155,7 +161,8 @@ class NativeSource(keras.layers.Layer):
 
     def load_own_variables(self, store):
         if "sha256" in store.keys():
-            self._check_sha256(_hex_of(store["sha256"]))
+            if not self._lacks_weights():
+                check_sha256(self.place, _hex_of(store["sha256"]), self.bilm.fingerprint())
             return
         if "options" not in store.keys() or _hex_of(store["options"]) != _sha256_of_options(
             self.bilm
@@ -184,71 +191,14 @@ class NativeSource(keras.layers.Layer):
                 "file."
             )
 
-    def __dir__(self):
-        # Keras saves what dir() lists; the biLM's weights are this class's own to save, or not.
-        return [name for name in super().__dir__() if name != "bilm"]
-
-    def _copy_from_living(self, expected):
-        options = self.bilm.config
-        for other in list(_alive):
-            same_shape = other is not self and other.bilm.config == options
-            if same_shape and other.fingerprint() == expected and not other._lacks_weights():
-                self.bilm.set_arrays(other.bilm.arrays())
-                return True
-        return False
-
-    def _load_from_place(self, expected):
-        found = _load(self.place, expected)
-        _compare(self.place, expected, found.fingerprint())
-        self.bilm.set_arrays(found.arrays())
-
     def _lacks_weights(self):
-        """Whether nobody has set the weights since `from_config` marked them as missing."""
-        return self._expected is not None and _any_nan(self.bilm)
+        """Whether nobody has set the weights that `from_config` could not know."""
+        return self._awaited is not None and self._awaited.are_missing()
 
     def _find_weights(self):
-        """Gets weights that `from_config` could not know, however this call is being traced."""
-        if self._expected is None:
-            return
-        # A new thread is in no graph and in no scope of Keras that would catch the values.
-        with concurrent.futures.ThreadPoolExecutor(1) as executor:
-            executor.submit(self._fill).result()
-        self._expected = None
-
-    def _fill(self):
-        if not self._lacks_weights():
-            return
-        if self.place is None:
-            raise ValueError(
-                "The biLM's weights must be known before the layer is called. Received: a layer "
-                f"made from a config only, whose biLM (sha256 {self._expected}) came from no "
-                "file. Load the weights with `model.load_weights`, or give the BiLM as `source`."
-            )
-        self._load_from_place(self._expected)
-
-    def _check_sha256(self, expected):
-        if not self._lacks_weights():
-            _compare(self.place, expected, self.bilm.fingerprint())
-
-
-def _load(place, expected):
-    try:
-        return BiLM.load(place)
-    except FileNotFoundError as error:
-        raise FileNotFoundError(
-            f"The biLM (sha256 {expected}) must be found at {place!r}, where the saved config says "
-            f"that it came from. Received: {error} Put the files back, or build the model anew "
-            "with `source` set to where they are now and call `model.load_weights`."
-        ) from error
-
-
-def _compare(place, expected, received):
-    if received != expected:
-        raise ValueError(
-            f"The frozen biLM at {place!r} must have sha256 {expected}, as in the saved model. "
-            f"Received: sha256 {received}. Put the original files back: with another biLM the "
-            "trained layers above it give wrong results."
-        )
+        if self._awaited is not None:
+            self._awaited.find()
+            self._awaited = None
 
 
 def _sha256_of_options(bilm):
@@ -261,11 +211,3 @@ def _bytes_of(hexadecimal):
 
 def _hex_of(array):
     return bytes(np.asarray(array)).hex()
-
-
-def _not_a_number(arrays):
-    return {name: np.full_like(array, np.nan) for name, array in arrays.items()}
-
-
-def _any_nan(bilm):
-    return np.isnan(bilm.weights[0].numpy()).any()

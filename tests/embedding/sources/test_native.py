@@ -58,9 +58,3 @@ def test_weights_of_another_biLM_in_the_file_are_an_error(tiny_bilm):
 def test_without_weights_in_the_file_a_place_is_needed(tiny_bilm):
     with pytest.raises(ValueError, match="`save_frozen=False` needs a source that can be found"):
         NativeSource(tiny_bilm, save_weights=False)
-
-
-def test_keras_does_not_save_the_bilm_behind_its_back(tiny_bilm):
-    source = NativeSource(tiny_bilm)
-    assert "bilm" not in dir(source) and "place" in dir(source)
-    assert source.bilm is tiny_bilm
