@@ -42,7 +42,8 @@ def neighbours(
         most_size: of the rows of a list together; a row that is larger is a list by itself.
         most_rows: of a list.
     """
-    held, total = [], 0
+    held: list[Row] = []
+    total = 0
     for row in rows:
         size = size_of(row)
         if held and (total + size > most_size or len(held) >= most_rows):

@@ -62,7 +62,7 @@ class HiddenFromSaver:
     Keras' saver finds what to save among the names that `dir` gives.
     """
 
-    HIDDEN = ()
+    HIDDEN: tuple[str, ...] = ()
 
     def __dir__(self):
         return [name for name in super().__dir__() if name not in self.HIDDEN]

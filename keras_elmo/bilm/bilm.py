@@ -243,7 +243,7 @@ class BiLM(keras.layers.Layer):
     @classmethod
     def load(
         cls,
-        place: str | os.PathLike | Sequence[str | os.PathLike],
+        place: str | os.PathLike | tuple | list,
         frozen: bool = True,
         strict: bool = False,
         **kwargs: Any,

@@ -13,7 +13,7 @@ from keras_elmo.basics.keras_internals import StringLayer, set_mask
 from keras_elmo.bilm.bilm import BiLM
 from keras_elmo.embedding import outputs as naming
 from keras_elmo.embedding.sources.make_source import make_source
-from keras_elmo.layers.scalar_mix import ScalarMix
+from keras_elmo.layers.scalar_mix import ScalarMix, copies_of
 from keras_elmo.layers.sequences import drop_boundaries, masked_mean
 from keras_elmo.text import inputs as reading
 from keras_elmo.text.rules import TOKENIZERS
@@ -142,7 +142,9 @@ class ELMoEmbedding(StringLayer):
         self._check_boundaries()
         naming.check_output(self.output_names, self.num_layers)
         self.tokenizer = tokenizer or self.source.tokenizer or "space"
-        mixes = _copies(mix or ScalarMix(), self.num_mixes, self.source, self.trainable)
+        mixes = copies_of(
+            ScalarMix() if mix is None else mix, self.num_mixes, self.source, self.trainable
+        )
         self._mix_config = mixes[0].get_config()
         is_mixed = any(name in naming.MIXED for name in self.names())
         self.mixes = mixes if is_mixed else []
@@ -184,7 +186,7 @@ class ELMoEmbedding(StringLayer):
     def __call__(self, *args, **kwargs):
         """As of every Keras layer; what a symbolic input holds is told to each call of its node."""
         inputs = args[0] if args else kwargs.get("inputs")
-        if self.inputs == "auto" and reading.is_symbolic_rank_two(inputs):
+        if self.inputs == "auto" and _is_dense_symbol_of_rank_two(inputs):
             kwargs.setdefault("are_tokens", inputs.shape[1] != 1)
         return super().__call__(*args, **kwargs)
 
@@ -197,7 +199,8 @@ class ELMoEmbedding(StringLayer):
 
     def read(self, inputs: Any, are_tokens: bool | None = None) -> reading.TokenBatch:
         """The tokens of inputs, cut to `max_tokens`, and their time axis."""
-        batch = self._read(inputs, are_tokens)
+        hold_tokens = reading.are_tokens(inputs, self.inputs, are_tokens)
+        batch = reading.read_tokens(inputs, self.tokenizer, hold_tokens)
         if self.max_tokens is not None:
             reading.tell_cut(batch.tokens, self.max_tokens)
         return reading.cut(batch, self.max_tokens)
@@ -220,7 +223,7 @@ class ELMoEmbedding(StringLayer):
     ) -> Any:
         """The outputs, of layers without boundaries; padded to `time` positions if it is given."""
         if time is not None:
-            layers, mask = naming.pad_time(layers, mask, time + (2 if self.keep_boundaries else 0))
+            layers, mask = naming.pad_time(layers, mask, time + self._n_boundaries)
         mixed = [self.drop(mix(layers, mask=mask), training=training) for mix in self.mixes]
 
         def make(name, index):
@@ -239,9 +242,11 @@ class ELMoEmbedding(StringLayer):
         is_symbolic = isinstance(_tokens_of(inputs), keras.KerasTensor)
         if is_symbolic or not any(naming.has_mask(name) for name in self.names()):
             return None
-        batch = reading.cut(self._read(inputs), self.max_tokens)
-        boundaries = 2 if self.keep_boundaries else 0
-        mask = tf.sequence_mask(batch.tokens.row_lengths() + boundaries, batch.time + boundaries)
+        hold_tokens = reading.are_tokens(inputs, self.inputs)
+        batch = reading.read_tokens(inputs, self.tokenizer, hold_tokens)
+        batch = reading.cut(batch, self.max_tokens)
+        lengths = batch.tokens.row_lengths() + self._n_boundaries
+        mask = tf.sequence_mask(lengths, batch.time + self._n_boundaries)
         return self.collect(lambda name, _: mask if naming.has_mask(name) else None)
 
     def compute_output_shape(self, input_shape):
@@ -251,7 +256,11 @@ class ELMoEmbedding(StringLayer):
     def compute_output_spec(
         self, inputs: Any, training: bool | None = None, are_tokens: bool | None = None
     ) -> Any:
-        batch, time = self._symbolic_shape(inputs, are_tokens)
+        hold_tokens = reading.are_tokens(inputs, self.inputs, are_tokens)
+        time = reading.static_time(inputs, hold_tokens)
+        if time is not None:
+            time = min(time, self.max_tokens or time) + self._n_boundaries
+        batch = _tokens_of(inputs).shape[0]
 
         def make(name, _):
             shape = naming.output_shape(name, batch, time, self.num_layers, self.output_dim)
@@ -310,23 +319,15 @@ class ELMoEmbedding(StringLayer):
             return {name: of(name) for name in self.output_names}
         return of(self.output_names)
 
-    def _read(self, inputs, are_tokens=None):
-        hold_tokens = reading.are_tokens(inputs, self.inputs, are_tokens)
-        return reading.read_tokens(inputs, self.tokenizer, hold_tokens)
-
     def pool(self, mixed: tf.Tensor, mask: tf.Tensor) -> tf.Tensor:
         """The mean of mixed vectors over the words."""
         if self.keep_boundaries:
             mixed, mask = mixed[:, 1:-1], mask[:, 2:]
         return masked_mean(mixed, mask)
 
-    def _symbolic_shape(self, inputs, are_tokens):
-        """`(batch, time)` of the outputs as far as they are known in advance."""
-        hold_tokens = reading.are_tokens(inputs, self.inputs, are_tokens)
-        time = reading.static_time(inputs, hold_tokens)
-        if time is not None:
-            time = min(time, self.max_tokens or time) + (2 if self.keep_boundaries else 0)
-        return _tokens_of(inputs).shape[0], time
+    @property
+    def _n_boundaries(self):
+        return 2 if self.keep_boundaries else 0
 
     def _check_boundaries(self):
         if self.keep_boundaries and not self.source.has_boundaries:
@@ -337,35 +338,15 @@ class ELMoEmbedding(StringLayer):
             )
 
 
-def _copies(mix, number, source, trainable):
-    """New built mixes like `mix`, which start as the source's own where `mix` does not tell.
-
-    Only a TF-Hub module has `scalars` and `gamma` of its own.
-    """
-    if not isinstance(mix, ScalarMix):
-        raise TypeError(
-            "`mix` must be a keras_elmo.ScalarMix, or None for the default. Received: "
-            f"mix={mix!r:.60}. Give for example mix=keras_elmo.ScalarMix(layer_norm=True)."
-        )
-    config = mix.get_config()
-    starts = ("initial_scalars", "fixed_weights", "fixed_scalars")
-    if all(config[name] is None for name in starts) and any(source.scalars or ()):
-        config["initial_scalars"] = source.scalars
-    if config["initial_gamma"] is None:
-        config["initial_gamma"] = source.gamma
-    config["trainable"] = bool(mix.trainable and trainable)
-    copies = [ScalarMix.from_config({**config, "name": f"mix_{k}"}) for k in range(number)]
-    for copy in copies:
-        copy.build((None, source.num_layers, None, source.output_dim))
-        if mix.built:
-            copy.set_weights(mix.get_weights())
-    return copies
-
-
 def _unique_name():
     """`elmo_embedding`, `elmo_embedding_1`...: Keras' own rule would say `el_mo_embedding`."""
     number = keras.backend.get_uid("elmo_embedding") - 1
     return f"elmo_embedding_{number}" if number else "elmo_embedding"
+
+
+def _is_dense_symbol_of_rank_two(inputs):
+    is_dense = isinstance(inputs, keras.KerasTensor) and not getattr(inputs, "ragged", False)
+    return is_dense and len(inputs.shape) == 2
 
 
 def _tokens_of(inputs):

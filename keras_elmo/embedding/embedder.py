@@ -62,7 +62,7 @@ class Embedder:
             text, `(t, ...)` for its t tokens, or for `output="layers"` `(L+1, t, D)`.
         """
         tokens = self.tokens(texts)
-        results = [None] * int(tokens.nrows())
+        results: list = [None] * int(tokens.nrows())
         for numbers, outputs in self.runs(tokens):
             for number, output in zip(numbers, outputs, strict=True):
                 results[number] = output

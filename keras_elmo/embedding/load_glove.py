@@ -54,8 +54,8 @@ def load_glove(
             rows[word] = _numbers(values, path, number)
     if not rows:
         raise ValueError(
-            f"`words` must have a word of {path} among them. Received: {len(keep)} words that it "
-            "does not have. Lower-case them if its words are."
+            f"`words` must have a word of {path} among them. Received: {len(keep or ())} words "
+            "that it does not have. Lower-case them if its words are."
         )
     vectors = np.stack(list(rows.values()))
     return WordVectors(tuple(rows), _to_length_one(vectors) if normalize else vectors)

@@ -1,18 +1,20 @@
 """The outputs that `ELMoEmbedding` can give, by name."""
 
+from typing import Any
+
 import tensorflow as tf
 
 # These go through the mix, so that there is one of them for each mix.
 MIXED = ("default", "elmo")
 
 
-def output_names(num_layers):
+def output_names(num_layers: int) -> tuple[str, ...]:
     """All names of a source with `num_layers` layers, TF-Hub's first."""
     lstm_outputs = [f"lstm_outputs{layer}" for layer in range(1, num_layers)]
     return (*MIXED, "word_emb", *lstm_outputs, "top", "average", "concat", "layers")
 
 
-def check_output(output, num_layers):
+def check_output(output: str | tuple[str, ...], num_layers: int) -> None:
     """Raises where `output`, a name or a tuple of names, asks for what there is not."""
     names = output if isinstance(output, tuple) else (output,)
     allowed = output_names(num_layers)
@@ -25,7 +27,7 @@ def check_output(output, num_layers):
         )
 
 
-def unmixed_output(name, layers):
+def unmixed_output(name: str, layers: tf.Tensor) -> tf.Tensor:
     """One output as a function of the biLM's layers.
 
     Args:
@@ -49,7 +51,9 @@ def unmixed_output(name, layers):
     return layers[:, int(name.removeprefix("lstm_outputs"))]
 
 
-def output_shape(name, batch, time, num_layers, dim):
+def output_shape(
+    name: str, batch: int | None, time: int | None, num_layers: int, dim: int
+) -> tuple[int | None, ...]:
     """The shape of an output; `batch` and `time` may be None."""
     if name == "default":
         return (batch, dim)
@@ -59,12 +63,12 @@ def output_shape(name, batch, time, num_layers, dim):
     return (batch, time, widths.get(name, dim))
 
 
-def has_mask(name):
+def has_mask(name: str) -> bool:
     """Whether an output carries the mask `(batch, time)`: those of shape `(batch, time, width)`."""
     return name not in ("default", "layers")
 
 
-def pad_time(layers, mask, time):
+def pad_time(layers: tf.Tensor, mask: tf.Tensor, time: Any) -> tuple[tf.Tensor, tf.Tensor]:
     """Pads layers and mask to the time axis of the outputs.
 
     Args:

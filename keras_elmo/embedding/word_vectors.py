@@ -28,7 +28,7 @@ class WordVectors:
     """
 
     words: Sequence[str]
-    vectors: np.ndarray | Sequence[Sequence[float]]
+    vectors: np.ndarray
     _rows: dict[str, int] = field(init=False, repr=False)
 
     def __post_init__(self):

@@ -12,6 +12,7 @@ from keras_elmo.basics.keras_internals import set_mask
 
 # Added to the variance under the root, as in bilm-tf and AllenNLP.
 LAYER_NORM_EPSILON = 1e-12
+STARTS = ("initial_scalars", "fixed_weights", "fixed_scalars")
 
 
 @keras.saving.register_keras_serializable(package="keras_elmo")
@@ -86,7 +87,7 @@ class ScalarMix(keras.layers.Layer):
 
     def build(self, input_shape):
         num_layers = input_shape[1]
-        for name in ("initial_scalars", "fixed_weights", "fixed_scalars"):
+        for name in STARTS:
             self._check_length(name, num_layers)
         if self.fixed_weights is None and self.fixed_scalars is None:
             self.scalars = self.add_weight(
@@ -140,8 +141,7 @@ class ScalarMix(keras.layers.Layer):
         return tf.nn.softmax(tf.convert_to_tensor(self.scalars))
 
     def _check_arguments(self):
-        names = ("initial_scalars", "fixed_weights", "fixed_scalars")
-        given = [name for name in names if getattr(self, name) is not None]
+        given = [name for name in STARTS if getattr(self, name) is not None]
         if len(given) > 1:
             raise ValueError(
                 "At most one of `initial_scalars`, `fixed_weights` and `fixed_scalars` may be "
@@ -165,7 +165,38 @@ class ScalarMix(keras.layers.Layer):
             )
 
 
-def normalize_layers(layers, mask=None):
+def copies_of(
+    mix: ScalarMix, number: int, source: keras.layers.Layer, trainable: bool = True
+) -> list[ScalarMix]:
+    """New built mixes like one, with its weights where it is built.
+
+    Args:
+        mix: what tells neither scalars nor weights, or no gamma, starts as the source's own.
+        number: how many.
+        source: what gives the layers to mix: `num_layers` of the size `output_dim`, and its own
+            `scalars` and `gamma`, or None.
+        trainable: whether they train, where `mix` does.
+    """
+    if not isinstance(mix, ScalarMix):
+        raise TypeError(
+            "`mix` must be a keras_elmo.ScalarMix, or None for the default. Received: "
+            f"mix={mix!r:.60}. Give for example mix=keras_elmo.ScalarMix(layer_norm=True)."
+        )
+    config = mix.get_config()
+    if all(config[name] is None for name in STARTS) and any(source.scalars or ()):
+        config["initial_scalars"] = source.scalars
+    if config["initial_gamma"] is None:
+        config["initial_gamma"] = source.gamma
+    config["trainable"] = bool(mix.trainable and trainable)
+    copies = [ScalarMix.from_config({**config, "name": f"mix_{k}"}) for k in range(number)]
+    for copy in copies:
+        copy.build((None, source.num_layers, None, source.output_dim))
+        if mix.built:
+            copy.set_weights(mix.get_weights())
+    return copies
+
+
+def normalize_layers(layers: tf.Tensor, mask: tf.Tensor | None = None) -> tf.Tensor:
     """Gives each layer mean 0 and variance 1 over the sentence's valid positions and dimensions.
 
     Args:

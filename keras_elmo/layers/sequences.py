@@ -3,7 +3,7 @@
 import tensorflow as tf
 
 
-def reverse_sequences(x, lengths):
+def reverse_sequences(x: tf.Tensor, lengths: tf.Tensor) -> tf.Tensor:
     """Reverse each row's first `lengths` positions and leave the padding where it is.
 
     Args:
@@ -16,7 +16,7 @@ def reverse_sequences(x, lengths):
     return tf.reverse_sequence(x, lengths, seq_axis=1, batch_axis=0)
 
 
-def masked_mean(x, mask):
+def masked_mean(x: tf.Tensor, mask: tf.Tensor) -> tf.Tensor:
     """`sum_t mask_t x_t / sum_t mask_t`; a row without a valid position gives zeros.
 
     Args:
@@ -30,7 +30,7 @@ def masked_mean(x, mask):
     return tf.math.divide_no_nan(tf.reduce_sum(x * weight, axis=1), tf.reduce_sum(weight, axis=1))
 
 
-def drop_boundaries(layers, mask):
+def drop_boundaries(layers: tf.Tensor, mask: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
     """Take the sentence boundaries off: `time + 2` positions become `time`.
 
     Args:

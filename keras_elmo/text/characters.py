@@ -13,7 +13,7 @@ from keras_elmo.text.rules import (
 )
 
 
-def word_char_ids(words, max_characters=MAX_CHARACTERS_PER_TOKEN):
+def word_char_ids(words: tf.Tensor, max_characters: int = MAX_CHARACTERS_PER_TOKEN) -> tf.Tensor:
     """Spell words as character ids: begin-word, UTF-8 bytes, end-word, padding.
 
     Each word is cut to its first `max_characters - 2` bytes (also in the middle of a letter). One
@@ -22,7 +22,7 @@ def word_char_ids(words, max_characters=MAX_CHARACTERS_PER_TOKEN):
 
     Args:
         words: string tensor of any shape `(...)`.
-        max_characters: int, ids a word (50 in every published model).
+        max_characters: ids a word (50 in every published model).
 
     Returns:
         int32 tensor `(..., max_characters)`, values 1..261.
@@ -45,14 +45,11 @@ def word_char_ids(words, max_characters=MAX_CHARACTERS_PER_TOKEN):
     return tf.concat([begin, spelled], axis=-1) + 1
 
 
-def boundary_char_ids(max_characters=MAX_CHARACTERS_PER_TOKEN):
+def boundary_char_ids(max_characters: int = MAX_CHARACTERS_PER_TOKEN) -> np.ndarray:
     """Spell the two sentence boundaries, begin of sentence and end of sentence.
 
-    Args:
-        max_characters: int, ids a word.
-
     Returns:
-        int32 array `(2, max_characters)`, in the numbering of `word_char_ids`.
+        int32 `(2, max_characters)`, in the numbering of `word_char_ids`.
     """
     ids = np.full((2, max_characters), PAD_ID, dtype=np.int32)
     ids[:, 0] = BOW_ID

@@ -4,7 +4,6 @@ import sys
 import warnings
 from typing import NamedTuple
 
-import keras
 import numpy as np
 import tensorflow as tf
 
@@ -128,12 +127,6 @@ def are_tokens(inputs, kind, declared=None):
     return kind == "tokens" or (kind == "auto" and rank == 2)
 
 
-def is_symbolic_rank_two(inputs):
-    """Whether `inputs` are a `KerasTensor`, not ragged, of rank 2: a declaration of what comes."""
-    is_dense = isinstance(inputs, keras.KerasTensor) and not getattr(inputs, "ragged", False)
-    return is_dense and len(inputs.shape) == 2
-
-
 def _are_declared(declared, last):
     if declared is False and last not in (1, None):
         raise ValueError(
@@ -167,7 +160,8 @@ def _rank_and_last(inputs):
 
 
 def _check_dtype(inputs):
-    is_tensor = tf.is_tensor(inputs) or isinstance(inputs, keras.KerasTensor)
+    # Keras' symbols name their dtype.
+    is_tensor = tf.is_tensor(inputs) or isinstance(getattr(inputs, "dtype", None), str)
     if is_tensor and inputs.dtype not in (tf.string, "string"):
         name = getattr(inputs.dtype, "name", inputs.dtype)
         raise TypeError(

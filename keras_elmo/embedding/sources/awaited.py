@@ -1,9 +1,7 @@
 """The weights of a biLM that a config only names: sought where they can be, never left random."""
 
 import concurrent.futures
-import os
 import weakref
-from collections.abc import Sequence
 
 import numpy as np
 
@@ -29,7 +27,7 @@ class AwaitedWeights:
         place: where `BiLM.load` finds it, or None where there is no place.
     """
 
-    def __init__(self, bilm: BiLM, sha256: str, place: str | Sequence[str] | None):
+    def __init__(self, bilm: BiLM, sha256: str, place: str | list[str] | None):
         self.bilm, self.sha256, self.place = bilm, sha256, place
         arrays = bilm.arrays()
         bilm.set_arrays({name: np.full_like(array, np.nan) for name, array in arrays.items()})
@@ -80,7 +78,7 @@ class AwaitedWeights:
         self.bilm.set_arrays(found.arrays())
 
 
-def check_sha256(place: str | Sequence[str] | os.PathLike | None, expected: str, received: str):
+def check_sha256(place: str | list[str] | None, expected: str, received: str) -> None:
     """Raises where the frozen biLM of a place is not that of a saved model."""
     if received != expected:
         raise ValueError(

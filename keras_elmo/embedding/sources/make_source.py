@@ -1,6 +1,7 @@
 """Sources: tokens in, all layers and the mask out (`num_layers`, `output_dim`, `call(tokens)`)."""
 
 import os
+from typing import Any
 
 import keras
 
@@ -12,7 +13,13 @@ from keras_elmo.presets.locate import locate
 __all__ = ["HubSource", "NativeSource", "make_source"]
 
 
-def make_source(source, fine_tune=False, save_weights=True, dtype=None, native=False):
+def make_source(
+    source: Any,
+    fine_tune: bool = False,
+    save_weights: bool = True,
+    dtype: Any = None,
+    native: bool = False,
+) -> keras.layers.Layer:
     """Gives the source that `source` stands for.
 
     Args:

@@ -1,7 +1,7 @@
 """The source that runs our own biLM."""
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import keras
@@ -50,7 +50,7 @@ class NativeSource(HiddenFromSaver, keras.layers.Layer):
     def __init__(
         self,
         bilm: BiLM,
-        place: str | Sequence[str] | None = None,
+        place: str | list[str] | None = None,
         save_weights: bool = True,
         **kwargs: Any,
     ):
@@ -61,7 +61,7 @@ class NativeSource(HiddenFromSaver, keras.layers.Layer):
         self.bilm = bilm
         self.place = place
         self.save_weights = save_weights
-        self._awaited = None
+        self._awaited: AwaitedWeights | None = None
         self._is_shared = place is None
         if place is None and not save_weights:
             raise ValueError(
@@ -126,7 +126,10 @@ class NativeSource(HiddenFromSaver, keras.layers.Layer):
 
     def fingerprint(self) -> str:
         """sha256 of the biLM's config and weights, in hexadecimal digits."""
-        return self._awaited.sha256 if self._lacks_weights() else self.bilm.fingerprint()
+        awaited = self._awaited
+        if awaited is not None and awaited.are_missing():
+            return awaited.sha256
+        return self.bilm.fingerprint()
 
     def get_config(self):
         return {
@@ -193,11 +196,13 @@ class NativeSource(HiddenFromSaver, keras.layers.Layer):
 
     def _lacks_weights(self):
         """Whether nobody has set the weights that `from_config` could not know."""
-        return self._awaited is not None and self._awaited.are_missing()
+        awaited = self._awaited
+        return awaited is not None and awaited.are_missing()
 
     def _find_weights(self):
-        if self._awaited is not None:
-            self._awaited.find()
+        awaited = self._awaited
+        if awaited is not None:
+            awaited.find()
             self._awaited = None
 
 
