@@ -14,7 +14,7 @@ def output_names(num_layers: int) -> tuple[str, ...]:
     return (*MIXED, "word_emb", *lstm_outputs, "top", "average", "concat", "layers")
 
 
-def check_output(output: str | tuple[str, ...], num_layers: int) -> None:
+def check_output(output: Any, num_layers: int) -> None:
     """Raises where `output`, a name or a tuple of names, asks for what there is not."""
     names = output if isinstance(output, tuple) else (output,)
     allowed = output_names(num_layers)
