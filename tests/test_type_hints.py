@@ -38,7 +38,7 @@ def signatures(name, value):
     for key in (k for kind in value.__mro__ for k in vars(kind)):
         member = inspect.getattr_static(value, key)
         member = getattr(member, "fget", None) or getattr(member, "__func__", member)
-        is_own = getattr(member, "__module__", "").startswith("keras_elmo")
+        is_own = (getattr(member, "__module__", None) or "").startswith("keras_elmo")
         is_public = key == "__init__" or not key.startswith("_")
         if inspect.isfunction(member) and is_own and is_public and key not in OF_KERAS:
             yield f"{name}.{key}", member

@@ -35,12 +35,12 @@ class StringLayer(keras.layers.Layer):
         self.supports_jit = False
 
     @property
-    def compute_dtype(self):
+    def compute_dtype(self) -> str:
         """The string dtype, so that Keras makes a string Input where a model has none."""
         return "string"
 
     @property
-    def variable_dtype(self):
+    def variable_dtype(self) -> str:
         """The string dtype, as `compute_dtype`; all weights are float32."""
         return "string"
 
