@@ -1,4 +1,4 @@
-"""Parsing of the commands' arguments: one-line errors, options from dataclasses and back."""
+"""Command-line options from the fields of dataclasses, and back."""
 
 import argparse
 import dataclasses
@@ -7,26 +7,6 @@ from collections.abc import Iterable
 from typing import Any
 
 from keras_elmo.basics.options import Kind
-from keras_elmo.cli.command import UserError
-
-
-class HelpFormatter(argparse.ArgumentDefaultsHelpFormatter, argparse.RawDescriptionHelpFormatter):
-    """Shows defaults where there are any, and examples as they were typed."""
-
-    def _get_help_string(self, action):
-        if action.default in (None, False):
-            return action.help
-        return super()._get_help_string(action)
-
-
-class Parser(argparse.ArgumentParser):
-    """An ArgumentParser that reports a fault by a UserError instead of usage and exit."""
-
-    def __init__(self, **kwargs):
-        super().__init__(**{"formatter_class": HelpFormatter, "allow_abbrev": False, **kwargs})
-
-    def error(self, message):
-        raise UserError(f"{message} (`{self.prog} --help` tells more)", prog=self.prog)
 
 
 def flag_of(field: dataclasses.Field) -> str:
@@ -95,7 +75,7 @@ def with_flags(message: str, *options: Any) -> str:
     return message
 
 
-def delimiter(text):
+def delimiter(text: str) -> str:
     """One character, or the word `tab`."""
     text = "\t" if text in ("tab", "\\t") else text
     if len(text) != 1 or text in '\r\n"':

@@ -147,6 +147,7 @@ class LabelledRun(abc.ABC):
 
     unit = "nats"  # of the loss, as the picture of it tells
     notice = ""  # of what goes before the first step
+    learns_by_steps = True  # so that there is a history to draw
     train_rows: Sequence  # what the model learns from, and its labels
     train_labels: Sequence
     test_rows: Sequence
@@ -178,10 +179,6 @@ class LabelledRun(abc.ABC):
     @abc.abstractmethod
     def mistakes(self, evaluation: Evaluation) -> Iterable[Sequence]:
         """Rows of the file of mistakes, the names of its columns first."""
-
-    def learns_by_steps(self) -> bool:
-        """Whether the training has a history."""
-        return True
 
     def run(self) -> int:
         """Does all of it; returns the exit status."""
@@ -216,7 +213,7 @@ class LabelledRun(abc.ABC):
             model = self.make()
         print("\n".join(self.data_lines()), flush=True)
         started = time.perf_counter()
-        history = MixHistory() if args.plots is not None and self.learns_by_steps() else None
+        history = MixHistory() if args.plots is not None and self.learns_by_steps else None
         if self.notice and not args.quiet:
             print(self.notice, flush=True)
         model.fit(

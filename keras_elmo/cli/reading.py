@@ -32,19 +32,15 @@ def add_files(parser: Any) -> None:
     parser.add_argument("--quiet", action="store_true", help="no progress bar")
 
 
-def check_model(name: str) -> None:
-    """Raises a UserError where nothing is at the place of a language model."""
+def load_model(name: str) -> "LanguageModel":
+    """The LanguageModel that MODEL names; raises a UserError."""
     from keras_elmo.presets.locate import Kind, locate
 
     if locate(name).kind is Kind.NOTHING:
         raise UserError(
-            f"MODEL must be 'english-small' or a directory that `keras_elmo-train bilm` wrote. "
-            f"Received: {name!r}, and nothing is there."
+            f"MODEL {name} must be 'english-small' or a directory that `keras_elmo-train bilm` "
+            "wrote. Received: nothing there."
         )
-
-
-def load_model(name: str) -> "LanguageModel":
-    """The LanguageModel that MODEL names; raises a UserError."""
     load_package()
     from keras_elmo.language_model.language_model import LanguageModel
 

@@ -4,8 +4,8 @@ import dataclasses
 import pytest
 
 from keras_elmo.basics.options import count, option
-from keras_elmo.cli.arguments import Parser, add_options, from_args, given, with_flags
-from keras_elmo.cli.command import UserError
+from keras_elmo.cli.arguments import add_options, from_args, given, with_flags
+from keras_elmo.cli.command import Parser, UserError
 
 
 @dataclasses.dataclass(frozen=True)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+import keras_elmo
 from keras_elmo import __version__
 from keras_elmo.cli import main, train
 
@@ -94,12 +95,20 @@ def test_the_package_runs_as_a_module():
     assert "keras_elmo.cli.command" in run.stderr and "tensorflow" not in run.stderr
 
 
-def test_a_module_that_imports_the_package_has_all_of_it(tmp_path):
-    (tmp_path / "mine").mkdir()
-    (tmp_path / "mine" / "__init__.py").write_text("import keras_elmo")
-    (tmp_path / "mine" / "__main__.py").write_text("from mine import *; print(keras_elmo.as_text)")
-    run = start(sys.executable, "-m", "mine", cwd=tmp_path)
-    assert run.stdout.startswith("<function as_text"), run.stderr
+@pytest.mark.parametrize(
+    ("argv", "orig_argv", "expected"),
+    [
+        (["-m", "x"], ["python", "-I", "-m", "keras_elmo", "x"], True),
+        (["-m"], ["python", "-mkeras_elmo"], True),
+        (["-m", "keras_elmo"], ["python", "-m", "mine", "keras_elmo"], False),
+        (["keras_elmo", "x"], ["python", "keras_elmo", "x"], False),
+        (["-m"], [], False),
+    ],
+)
+def test_others_who_import_the_package_have_all_of_it(monkeypatch, argv, orig_argv, expected):
+    monkeypatch.setattr(sys, "argv", argv)
+    monkeypatch.setattr(sys, "orig_argv", orig_argv)
+    assert keras_elmo._does_a_command_parse() == expected
 
 
 @pytest.mark.end_to_end

@@ -90,6 +90,7 @@ class ClassifierRun(LabelledRun):
 
     def read(self):
         _check_logistic(self.args)
+        self.learns_by_steps = not self.args.logistic
         if not self.args.no_standardize:
             self.notice = "reading the training texts once for their statistics"
         self.table = table = _table(self.args)
@@ -112,9 +113,6 @@ class ClassifierRun(LabelledRun):
             args.source, pooling=args.pooling, standardize=not args.no_standardize,
             logistic=args.logistic, ngrams=args.ngrams,
         )  # fmt: skip
-
-    def learns_by_steps(self):
-        return not self.args.logistic
 
     def data_lines(self):
         args, table = self.args, self.table

@@ -7,7 +7,6 @@ from keras_elmo.cli.output import check_output_file, write_lines
 from keras_elmo.cli.reading import (
     add_files,
     add_model,
-    check_model,
     find_files,
     lines_with_progress,
     load_model,
@@ -41,11 +40,10 @@ def run(args: argparse.Namespace) -> int:
     """Runs the command; returns the exit status."""
     paths = find_files(args.files)
     check_output_file(args.output, args.overwrite, paths)
-    check_model(args.model)
     model = load_model(args.model)
     with faults_of(f"{', '.join(paths):.200}", (ValueError,)):
-        lines = lines_with_progress(paths, args.quiet or prints_on_terminal(args))
-        found = model.perplexity(lines)
+        text = lines_with_progress(paths, args.quiet or prints_on_terminal(args))
+        found = model.perplexity(text)
     words = len(model.vocabulary)
     if args.format == "text":
         lines = _report(found, words)

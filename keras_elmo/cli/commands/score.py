@@ -7,7 +7,6 @@ from keras_elmo.cli.output import check_output_file, write_lines
 from keras_elmo.cli.reading import (
     add_files,
     add_model,
-    check_model,
     find_files,
     lines_with_progress,
     load_model,
@@ -42,7 +41,6 @@ def run(args: argparse.Namespace) -> int:
     """Runs the command; returns the exit status."""
     paths = find_files(args.files)
     check_output_file(args.output, args.overwrite, paths)
-    check_model(args.model)
     model = load_model(args.model)
     rows = _rows(model, lines_with_progress(paths, args.quiet or prints_on_terminal(args)))
     lines = record_lines(args.format, FIELDS, rows, header=not args.no_header)

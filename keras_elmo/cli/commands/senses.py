@@ -42,21 +42,14 @@ the two vectors, 1 for the same direction."""
 
 
 class Place(NamedTuple):
-    """Where a word stands.
-
-    Attributes:
-        word: str, as it was asked for.
-        line: int, from 1.
-        position: int, from 0.
-        tokens: list of str, the line's.
-    """
+    """Where a word stands: as it was asked for, line from 1, position from 0 among its tokens."""
 
     word: str
     line: int
     position: int
-    tokens: list
+    tokens: list[str]
 
-    def context(self, around=AROUND):
+    def context(self, around: int = AROUND) -> str:
         """The token with those around it."""
         begin, end = max(0, self.position - around), self.position + around + 1
         cut = "…" if begin else "", "…" if end < len(self.tokens) else ""
@@ -162,17 +155,15 @@ def _vectors(embedder, places):
 
 def _rows(places, vectors, k):
     """Yields the records: for each place its nearest ones, the nearest first."""
-    import numpy as np
+    from sklearn.metrics.pairwise import cosine_similarity
 
-    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-    units = vectors / np.maximum(lengths, np.finfo(np.float32).tiny)
+    cosines = cosine_similarity(vectors)
     for at, place in enumerate(places):
-        cosines = units @ units[at]
-        order = [other for other in np.argsort(-cosines, kind="stable") if other != at]
+        order = [other for other in (-cosines[at]).argsort(kind="stable") if other != at]
         for rank, other in enumerate(order[:k], start=1):
             near = places[other]
             yield (
-                *(place.line, place.position, place.context(), rank, float(cosines[other])),
+                *(place.line, place.position, place.context(), rank, float(cosines[at, other])),
                 *(near.line, near.position, near.context()),
             )
 

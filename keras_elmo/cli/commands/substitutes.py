@@ -5,7 +5,7 @@ import argparse
 from keras_elmo.basics import options
 from keras_elmo.cli.command import UserError, faults_of
 from keras_elmo.cli.output import check_output_file, write_lines
-from keras_elmo.cli.reading import add_model, check_model, load_model
+from keras_elmo.cli.reading import add_model, load_model
 from keras_elmo.cli.report import add_output, record_lines
 
 FIELDS = ("word", "log_probability", "probability")
@@ -42,7 +42,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Runs the command; returns the exit status."""
     check_output_file(args.output, args.overwrite)
-    check_model(args.model)
     model = load_model(args.model)
     tokens = _tokens(args, model.tokenizer)
     with faults_of(f"--position {args.position} of {tokens}", (ValueError,)):

@@ -3,7 +3,6 @@
 import os
 
 import numpy as np
-import pytest
 
 from keras_elmo.bilm.bilm import BiLM
 from keras_elmo.cli.main import main
@@ -47,15 +46,3 @@ def test_bad_places_are_told_in_one_line(tiny_module, tiny_directory, tmp_path, 
     assert not (tmp_path / "new").exists()
     assert main(["convert", tiny_module, str(full), "--overwrite", "--quiet"]) == 0
     assert capsys.readouterr() == ("", "")
-
-
-@pytest.mark.parametrize("name", ["tiny", "allennlp_fixture"])
-def test_shared_modules_convert(name, shared, tmp_path, capsys):
-    module = str(shared / "fixtures" / "tf1_hub" / name)
-    assert main(["convert", module, str(tmp_path / "bilm")]) == 0
-    assert capsys.readouterr().out.startswith("relu, skip connections, clips 3.0")
-    if name == "allennlp_fixture":
-        files = shared / "fixtures" / "allennlp_elmo"
-        published = BiLM.load((files / "options.json", files / "lm_weights.hdf5"))
-        for key, array in BiLM.load(tmp_path / "bilm").arrays().items():
-            np.testing.assert_array_equal(array, published.arrays()[key])

@@ -68,7 +68,9 @@ def test_a_tagger_becomes_one_for_serving(make_tiny_bilm, tmp_path, capsys):
     tagger = Tagger(make_tiny_bilm(), units=0, classes=["NOUN", "VERB"])
     tagger.save(tmp_path / "model.keras")
     out = tmp_path / "pos" / "1"
-    assert main(["export", str(tmp_path), str(out)]) == 0
+    out.mkdir(parents=True)
+    (out / "saved_model.pb").write_text("old")
+    assert main(["export", str(tmp_path), str(out), "--overwrite"]) == 0
     assert capsys.readouterr().out.splitlines() == [
         f"written to {out}: tagger",
         "serving_default, tokens: sequence_len, tokens -> classes, labels, probabilities",
@@ -97,15 +99,14 @@ def test_the_elmo_layer_of_another_model_is_exported(make_tiny_bilm, tmp_path, c
     np.testing.assert_allclose(load(tmp_path / "elmo")(tf.constant(TEXTS)), layer(TEXTS), atol=1e-5)
 
 
-def test_overwrite_replaces_a_saved_model_only(tiny_directory, trained, tmp_path, capsys):
-    out = str(tmp_path / "m")
-    assert main(["export", str(tiny_directory), out]) == 0
-    assert main(["export", str(trained), out]) == 2
+def test_a_saved_model_is_replaced_when_asked_and_nothing_else_ever(
+    tiny_directory, tmp_path, capsys
+):
+    (tmp_path / "saved_model.pb").write_text("old")
+    assert main(["export", str(tiny_directory), str(tmp_path)]) == 2
     assert "DIR must be a new or an empty directory" in (error := capsys.readouterr().err)
     assert "replace it with --overwrite" in error
-    assert main(["export", str(trained), out, "--overwrite"]) == 0
-    assert "classifier" in capsys.readouterr().out
-    assert main(["export", str(trained), str(tiny_directory), "--overwrite"]) == 2
+    assert main(["export", "english-small", str(tiny_directory), "--overwrite"]) == 2
     assert "a SavedModel to replace" in capsys.readouterr().err
     assert sorted(os.listdir(tiny_directory)) == ["options.json", "weights.hdf5"]
 

@@ -38,12 +38,6 @@ def test_tsv_has_a_row_for_every_line(model_directory, text, expected, capsys):
     assert [row[4] for row in rows] == ["5", "1", "1", "3", "4"]
 
 
-def test_without_header_line_numbers_are_those_of_the_text(model_directory, text, capsys):
-    assert main(["score", model_directory, str(text), "--no-header"]) == 0
-    lines = capsys.readouterr().out.splitlines()
-    assert [line.split("\t")[0] for line in lines] == ["1", "2", "3", "4", "5"]
-
-
 def test_json_lines_count_through_all_files(
     model_directory, text, expected, tmp_path, capsys, monkeypatch
 ):

@@ -40,13 +40,10 @@ def vectors_of(bilm, output, places=PLACES):
     return np.stack([rows[position] for rows, (_, position) in zip(found, places, strict=True)])
 
 
-@pytest.mark.parametrize(
-    ("layer", "output"),
-    [("0", "word_emb"), ("1", "lstm_outputs1"), ("elmo", "elmo"), (None, "top")],
-)
+@pytest.mark.parametrize(("layer", "output"), [("0", "word_emb"), ("1", "lstm_outputs1")])
 def test_neighbours_are_those_of_the_layer(layer, output, tiny_directory, tiny_bilm, text, capsys):
-    options = [] if layer is None else ["--layer", layer]
-    assert run(tiny_directory, text, "--word", "bank", "--format", "json", *options) == 0
+    options = ["--format", "json", "--layer", layer]
+    assert run(tiny_directory, text, "--word", "bank", *options) == 0
     found = records(capsys.readouterr().out)
     vectors = vectors_of(tiny_bilm, output)
     units = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
@@ -124,8 +121,3 @@ def test_bad_input_is_one_line(options, message, tiny_directory, text, capsys):
     assert out == "" and error.count("\n") == 1
     assert error.startswith("keras_elmo senses: error: ") and message in error
     assert os.listdir() == ["text"]
-
-
-def test_a_source_that_is_not_there_is_told(text, capsys):
-    assert run("nowhere", text, "--word", "bank") == 2
-    assert "SOURCE nowhere: " in capsys.readouterr().err

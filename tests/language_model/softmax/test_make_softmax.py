@@ -30,7 +30,5 @@ def test_kinds_and_arguments():
 
 
 def test_unknown_kind():
-    with pytest.raises(
-        ValueError, match="`softmax` must be one of .*softmax='hierarchical'"
-    ):
+    with pytest.raises(ValueError, match="`softmax` must be one of .*softmax='hierarchical'"):
         make_softmax("hierarchical", 9, 8)
