@@ -1,7 +1,6 @@
 """Options and weight files as found in the wild (U35), and what is written."""
 
 import dataclasses
-import json
 import os
 import shutil
 import warnings
@@ -68,18 +67,6 @@ def test_save_leaves_two_files_and_replaces_older_ones(tiny_bilm, make_tiny_bilm
     assert BiLM.load(tmp_path).fingerprint() == tiny_bilm.fingerprint()
     with pytest.raises(ValueError, match="`dtype` must be"):
         tiny_bilm.save(tmp_path, dtype="int8")
-
-
-def test_u35_261_and_262_characters_load_alike(model):
-    expected = BiLM.load(model).arrays()
-    options = json.loads((model / "options.json").read_text())
-    options["char_cnn"]["n_characters"] = 261
-    (model / "options.json").write_text(json.dumps(options))
-    with pytest.warns(UserWarning, match="261") as notes:
-        found = BiLM.load(model).arrays()
-    assert len(notes) == 1
-    for key, array in expected.items():
-        np.testing.assert_array_equal(found[key], array)
 
 
 def test_u35_missing_dataset_is_named_before_anything_is_built(model, monkeypatch):

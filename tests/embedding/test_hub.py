@@ -80,11 +80,6 @@ def test_only_the_mix_trains(place):
     assert all(np.any(a != b) for a, b in zip(before, layer.get_weights(), strict=True))
 
 
-def test_masks_go_on(place):
-    embedded = ELMoEmbedding(place, output="elmo")([["a", "b"], [], ["c"]])
-    assert embedded._keras_mask.numpy().tolist() == [[True, True], [False, False], [True, False]]
-
-
 def test_a_saved_model_finds_the_module_again(place, tmp_path):
     model = keras.Sequential([ELMoEmbedding(place), keras.layers.Dense(2)])
     expected = model(tf.constant(TEXTS))
@@ -102,16 +97,6 @@ def test_a_saved_native_model_needs_no_module(place, tmp_path):
     shutil.rmtree(tmp_path / "module")
     again = keras.models.load_model(tmp_path / "model.keras")
     np.testing.assert_allclose(again(tf.constant(TEXTS)), expected, atol=1e-6)
-
-
-def test_a_missing_module_is_told_when_a_model_is_loaded(place, tmp_path):
-    shutil.copytree(place, tmp_path / "module")
-    model = keras.Sequential([ELMoEmbedding(tmp_path / "module")])
-    model(tf.constant(TEXTS))
-    model.save(tmp_path / "model.keras")
-    shutil.rmtree(tmp_path / "module")
-    with pytest.raises(Exception, match=r"The TF-Hub module \(sha256 \w+\) must be found at"):
-        keras.models.load_model(tmp_path / "model.keras")
 
 
 def test_clones_and_weights_files(place, tmp_path):

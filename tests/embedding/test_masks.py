@@ -62,12 +62,6 @@ def test_u17_compute_mask_and_the_layers_above_agree(tiny_bilm):
     np.testing.assert_array_equal(spy.seen[-1], MASK)
 
 
-def test_u17_the_pooled_output_passes_on_no_mask(tiny_bilm):
-    layer = ELMoEmbedding(tiny_bilm)
-    assert layer.compute_mask(TOKENS) is None
-    assert getattr(layer(TOKENS), "_keras_mask", None) is None
-
-
 def test_a_dict_of_outputs_has_a_mask_where_time_is_the_second_axis(tiny_bilm):
     names = ["default", "elmo", "word_emb", "lstm_outputs2", "top", "average", "concat", "layers"]
     layer = ELMoEmbedding(tiny_bilm, output=names)

@@ -120,20 +120,6 @@ def test_in_tf_data_map(tiny_bilm):
     assert dataset.element_spec.shape.as_list() == [None, 16]
 
 
-def test_model_trains_on_a_dataset_of_texts(tiny_bilm):
-    model = keras.Sequential([ELMoEmbedding(tiny_bilm, dropout=0.2), dense()])
-    model.compile("adam", "mse", run_eagerly=True)
-    dataset = tf.data.Dataset.from_tensor_slices((TEXTS, LABELS)).batch(3)
-    assert np.isfinite(model.fit(dataset, shuffle=False, verbose=0).history["loss"]).all()
-
-
-def test_u25_two_mixes_train_in_a_model(tiny_bilm):
-    inputs = keras.Input((), dtype="string")
-    first, second = ELMoEmbedding(tiny_bilm, num_mixes=2)(inputs)
-    model = keras.Model(inputs, dense()(keras.layers.Concatenate()([first, second])))
-    fit(model, TEXTS)
-
-
 def test_in_a_graph_shapes_are_known(tiny_bilm):
     layer = ELMoEmbedding(tiny_bilm, output=["default", "elmo", "layers"])
     signature = tf.TensorSpec([None, 7], tf.string)

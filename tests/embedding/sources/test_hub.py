@@ -51,15 +51,6 @@ def test_a_converted_module_is_saved_with_the_model(tiny_module):
         make_source(tiny_module, native=True, save_weights=False)
 
 
-def test_native_changes_nothing_of_other_sources(tiny_bilm):
-    assert make_source(tiny_bilm, native=True).bilm is tiny_bilm
-
-
-def test_a_module_is_not_fine_tuned(tiny_module):
-    with pytest.raises(ValueError, match="`fine_tune=True` must have a biLM of ours.*native=True"):
-        make_source(tiny_module, fine_tune=True)
-
-
 def test_the_config_finds_the_module_again(tiny_module):
     source = make_source(tiny_module)
     config = keras.saving.serialize_keras_object(source)

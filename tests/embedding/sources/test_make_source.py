@@ -65,8 +65,3 @@ def test_another_layer_with_the_interface_of_a_source_is_taken(tiny_bilm):
 def test_anything_else_is_an_error(source):
     with pytest.raises(TypeError, match="`source` must be the name of a preset.*Received: "):
         make_source(source)
-
-
-def test_a_place_with_nothing_there_is_an_error(tmp_path):
-    with pytest.raises(FileNotFoundError, match="nothing is there"):
-        make_source(str(tmp_path / "absent"))
