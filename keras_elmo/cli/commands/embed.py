@@ -4,7 +4,6 @@ import argparse
 import errno
 import sys
 import time
-import types
 
 from keras_elmo.basics.options import positive_int
 from keras_elmo.basics.text_files import STDIN
@@ -120,7 +119,8 @@ def _make_embedder(args, mix):
 
     options = {"tokenizer": args.tokenizer}
     try:
-        return make_embedder(args.model, args.layers, mix=ScalarMix(**mix), **options)[0]
+        options["mix"] = ScalarMix(**mix) if mix else None
+        return make_embedder(args.model, args.layers, **options)[0]
     except (TypeError, ValueError, OSError) as error:
         raise UserError(_as_typed(args, str(error))) from None
 
@@ -140,7 +140,7 @@ def _show(args, corpus_run):
     if begin.lines:
         _say(args, f"going on after line {begin.lines:,}")
     with (
-        interruptible(types.SimpleNamespace(stop=None)) as signals,
+        interruptible(lambda: None) as signals,
         tqdm(
             total=begin.total, initial=begin.lines, unit=" lines", smoothing=0, dynamic_ncols=True,
             disable=True if args.quiet else None,
