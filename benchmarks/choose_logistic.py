@@ -30,7 +30,7 @@ def main(arguments=None):
     texts, spam = table["v2"].to_numpy(object)[:n], (table["v1"] == "spam").to_numpy()[:n]
     found = {}
     classifier = TextClassifier(args.source, logistic=True, ngrams=True)
-    with FeatureCache(classifier) as cache:
+    with FeatureCache(classifier).in_use() as cache:
         cache.add(texts)
         for size in args.sizes:
             parts = [

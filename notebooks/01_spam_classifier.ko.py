@@ -201,7 +201,7 @@ for message, probability in zip(messages, again.predict(messages, verbose=0)[:, 
 # - `keras_elmo.TextClassifier`는 단어 벡터의 평균과 최댓값을 함께 쓰고 표준화까지 하므로, 이 예제의
 #   Dense 층보다 성능이 좋습니다. `keras_elmo-train classifier spam.csv` 명령 하나로 위의 모든
 #   과정을 실행할 수도 있습니다.
-# - 여러 에포크를 훈련할 때는 `with keras_elmo.FeatureCache(model):` 안에서 `fit`을 호출하십시오.
+# - 여러 에포크를 훈련할 때는 `keras_elmo.FeatureCache(model).fit(...)`을 호출하십시오.
 #   가중치가 고정된 언어 모델이 메시지마다 한 번만 실행됩니다.
 # - 패키지에 든 언어 모델은 영어 텍스트로 훈련되었습니다. 한국어 모델은
 #   [05_train_your_own.py](05_train_your_own.py)(영어)처럼 직접 훈련하면 됩니다.

@@ -197,7 +197,7 @@ for message, probability in zip(messages, again.predict(messages, verbose=0)[:, 
 #
 # - `keras_elmo.TextClassifier` takes mean and maximum over the words and standardises them, which
 #   is the better head; `keras_elmo-train classifier spam.csv` does all of the above in one command.
-# - Train on for some epochs inside `with keras_elmo.FeatureCache(model):`, so that the frozen
+# - Train on for some epochs with `keras_elmo.FeatureCache(model).fit(...)`, so that the frozen
 #   language model runs only once for each message.
 # - [02_contextual_vectors.py](02_contextual_vectors.py) shows what the vectors of one word look
 #   like in different sentences.

@@ -21,7 +21,6 @@
 
 # %%
 import collections
-import contextlib
 import os
 from pathlib import Path
 
@@ -140,7 +139,7 @@ print("Padded training tokens:", x.shape, f"- padding is {np.mean(x.numpy() == b
 # ## 4. Three taggers
 #
 # All have the same bidirectional LSTM. `num_mixes=2` gives two mixes, each with its own weights,
-# over *one* run of the language model. It is frozen, so within `FeatureCache` it reads each
+# over *one* run of the language model. It is frozen, so with a `FeatureCache` it reads each
 # sentence once, however many epochs there are.
 
 # %%
@@ -176,9 +175,8 @@ taggers = {
     "Static + ELMo at the input and the output": make_tagger(True, True),
 }
 for name, tagger in taggers.items():
-    cache = keras_elmo.FeatureCache(tagger) if "ELMo" in name else contextlib.nullcontext()
-    with cache:
-        history = tagger.fit(x, y, epochs=epochs, batch_size=batch_size, verbose=0)
+    trained = keras_elmo.FeatureCache(tagger) if "ELMo" in name else tagger
+    history = trained.fit(x, y, epochs=epochs, batch_size=batch_size, verbose=0)
     print(f"{name:42}last training loss {history.history['loss'][-1]:.3f}")
 
 # %% [markdown]

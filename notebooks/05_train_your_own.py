@@ -203,9 +203,9 @@ for source in ("runs/my-bilm", "english-small"):
         [keras_elmo.ELMoEmbedding(source), keras.layers.Dense(1, activation="sigmoid")]
     )
     model.compile(keras.optimizers.Adam(0.01), "binary_crossentropy", metrics=["accuracy"])
-    with keras_elmo.FeatureCache(model):
-        model.fit(messages[:n_train], spam[:n_train], epochs=10, batch_size=16, verbose=0)
-        accuracy = model.evaluate(messages[n_train:], spam[n_train:], verbose=0)[1]
+    cache = keras_elmo.FeatureCache(model)
+    cache.fit(messages[:n_train], spam[:n_train], epochs=10, batch_size=16, verbose=0)
+    accuracy = model.evaluate(messages[n_train:], spam[n_train:], verbose=0)[1]
     print(f"{source}: {accuracy:.3f}")
 
 # %% [markdown]

@@ -76,7 +76,7 @@ def _classify(study, task, examples, seed, options, epochs):
     if options.get("logistic"):  # no steps, so that graphs would take longer than they save
         model.compile(loss="binary_crossentropy", metrics=["accuracy"], run_eagerly=True)
     with _cached(study, task, model):
-        model.fit(*examples, epochs=epochs, feature_cache=False, verbose=0)
+        model.fit(*examples, epochs=epochs, verbose=0)
         found = model.predict_labels(task.test.inputs, verbose=0)
     return task.scores(found.tolist())
 
@@ -85,7 +85,8 @@ def _classify(study, task, examples, seed, options, epochs):
 def _cached(study, task, model):
     """The biLM has run once for each example of the task, for all models."""
     place = study.scratch / task.key
-    with keras_elmo.FeatureCache(model, place, dtype="float16", most_bytes=MOST_BYTES) as cache:
+    cache = keras_elmo.FeatureCache(model, place, dtype="float16", most_bytes=MOST_BYTES)
+    with cache.in_use():
         cache.add(task.train.inputs)
         cache.add(task.test.inputs)
         yield

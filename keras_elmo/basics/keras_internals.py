@@ -99,6 +99,21 @@ def is_within_fit(options: dict) -> bool:
     return "_use_cached_eval_dataset" in options
 
 
+class StartsWithEpochOfModel:
+    """A model whose `fit` begins with the epoch that a callback has set on another, `self.model`.
+
+    `BackupAndRestore` does so, and Keras asks the object that trains.
+    """
+
+    @property
+    def _initial_epoch(self):
+        return self.model._initial_epoch
+
+    @_initial_epoch.setter
+    def _initial_epoch(self, value):
+        pass  # Keras sets its default.
+
+
 class OfMeanGradients:
     """Makes of a Keras optimiser one for gradients that are the mean over all replicas already.
 

@@ -13,6 +13,7 @@ from keras_elmo.basics.keras_internals import StringLayer, set_mask
 from keras_elmo.bilm.bilm import BiLM
 from keras_elmo.embedding import outputs as naming
 from keras_elmo.embedding.sources.make_source import make_source
+from keras_elmo.embedding.stand_ins import stand_in_of
 from keras_elmo.layers.scalar_mix import ScalarMix, copies_of
 from keras_elmo.layers.sequences import drop_boundaries, masked_mean
 from keras_elmo.text import inputs as reading
@@ -133,7 +134,6 @@ class ELMoEmbedding(StringLayer):
         self.fine_tune = check_flag("fine_tune", fine_tune)
         self.save_frozen = check_flag("save_frozen", save_frozen)
         self.native = check_flag("native", native)
-        self.feature_cache = None
         check_choice("tokenizer", tokenizer, (None, *TOKENIZERS))
         check_choice("inputs", self.inputs, reading.INPUTS)
         self.source = make_source(
@@ -191,9 +191,13 @@ class ELMoEmbedding(StringLayer):
         return super().__call__(*args, **kwargs)
 
     def call(self, inputs, training=None, are_tokens=None):
-        batch = self.read(inputs, are_tokens)
-        if self.feature_cache is not None:
-            return self.feature_cache.outputs(batch.tokens, batch.time, training)
+        return self.embed(self.read(inputs, are_tokens), training)
+
+    def embed(self, batch: reading.TokenBatch, training: bool | None = None) -> Any:
+        """The outputs for tokens that have been read, or what stands in for the layer puts out."""
+        stand_in = stand_in_of(self)
+        if stand_in is not None:
+            return stand_in.outputs(batch.tokens, batch.time, training)
         layers, mask = self.take_off_boundaries(*self.source(batch.tokens))
         return self.outputs_of(layers, mask, batch.time, training)
 

@@ -7,6 +7,7 @@ import tensorflow as tf
 from keras_elmo.embedding.find import elmo_layers
 from keras_elmo.embedding.sources.make_source import make_source
 from keras_elmo.embedding.sources.native import NativeSource
+from keras_elmo.embedding.stand_ins import standing_in
 from keras_elmo.export.saved_model import graph_of
 from keras_elmo.layers.sequences import drop_boundaries
 
@@ -54,30 +55,22 @@ def _native_source(source):
 
 @contextlib.contextmanager
 def native_layers(model):
-    """Within the block, the ELMoEmbedding layers of a model run their `NativeGraph`.
+    """Within the block and its thread, the ELMoEmbedding layers of a model run their `NativeGraph`.
 
     Yields:
         dict of names to all Keras variables that the model can use there.
     """
-    layers = elmo_layers(model)
-    stand_ins = [_StandIn(layer) for layer in layers]
-    before = [layer.feature_cache for layer in layers]
+    stand_ins = {layer: _StandIn(layer) for layer in elmo_layers(model)}
     variables = {f"model/{number}": v for number, v in enumerate(model.variables)}
-    for layer, stand_in in zip(layers, stand_ins, strict=True):
-        layer.feature_cache = stand_in
+    for layer, stand_in in stand_ins.items():
         named = stand_in.run.bilm.named_variables()
         variables |= {f"{layer.name}/{key}": variable for key, variable in named.items()}
-    try:
+    with standing_in(stand_ins):
         yield variables
-    finally:
-        for layer, cache in zip(layers, before, strict=True):
-            layer.feature_cache = cache
 
 
 class _StandIn:
-    """Stands where a layer's FeatureCache would, and runs the layer's `NativeGraph`."""
-
-    has_norm = True  # so that a TextClassifier takes the layer's own output
+    """Runs the `NativeGraph` of a layer."""
 
     def __init__(self, layer):
         self.layer = layer

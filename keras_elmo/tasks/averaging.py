@@ -10,12 +10,13 @@ class WeightAveraging(keras.callbacks.Callback):
     end of an epoch (checkpoints, early stopping), and the model that `fit` leaves have the average,
     so that a validation result is that of the weights it stands beside. The sum is corrected for
     its start: after few steps too it is an average of trained weights. Polyak and Juditsky 1992.
+    Keras' `SwapEMAWeights` would leave the raw weights where a callback stops the training.
 
     Args:
-        momentum: float in [0, 1), how much of the average a step keeps.
+        momentum: in [0, 1), how much of the average a step keeps.
     """
 
-    def __init__(self, momentum=0.9):
+    def __init__(self, momentum: float = 0.9):
         super().__init__()
         self.momentum = momentum
         self._sums = None

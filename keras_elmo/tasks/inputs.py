@@ -4,74 +4,83 @@ Keras rejects lists of strings, `<U` arrays, pandas' text columns and Python lis
 any layer runs, so the models of this package pass all their data through these functions first.
 """
 
+import itertools
 import types
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import keras
 import numpy as np
 import tensorflow as tf
 
-from keras_elmo.text.containers import as_text, is_missing
-from keras_elmo.text.tokens import as_tokens
+from keras_elmo.basics.by_length import batches_by_length
+from keras_elmo.text.containers import is_missing
 
 
-def is_stream(x):
+def is_stream(x: Any) -> bool:
     """Whether `x` yields batches that hold the labels too: tf.data, PyDataset or a generator."""
     return isinstance(x, (tf.data.Dataset, keras.utils.PyDataset, types.GeneratorType))
 
 
-def can_shuffle(x):
+def can_shuffle(x: Any) -> bool:
     """Whether Keras can shuffle `x`; it warns where its default asks for what it cannot do."""
     return not isinstance(x, (tf.data.Dataset, types.GeneratorType))
 
 
-def model_input(x, inputs="auto"):
-    """Converts texts or tokens to a string tensor, and batches of them to batches of such tensors.
+def read_stream(stream: Any, read: Callable, batch_size: int) -> Any:
+    """A stream of the same kind, of which each batch's texts or tokens have been read.
 
     Args:
-        x: texts in any container of `as_text`; tokens as a list of lists, a RaggedTensor, an array
-            or tensor of shape (n, time) padded with "", or a dict with the keys "tokens" and
-            "sequence_len"; or a tf.data.Dataset, a PyDataset or a generator of such batches.
-        inputs: "text" or "tokens" to say which of both `x` holds, "auto" to let its form decide.
-
-    Returns:
-        A string tensor: texts (n,), or tokens (n, time) with time >= 2, "" at padding. For a
-        stream of batches, a stream of the same kind (unbatched datasets stay unbatched).
+        stream: tf.data.Dataset, PyDataset or generator of inputs, or of tuples of these with
+            labels and weights. A dataset of single texts is batched.
+        read: function of a batch of inputs, called in the graph for a tf.data.Dataset.
+        batch_size: for a dataset of single texts.
     """
-    if isinstance(x, tf.data.Dataset):
-        return _text_dataset(x)
-    if isinstance(x, keras.utils.PyDataset):
-        return _MappedBatches(x, lambda batch: _convert_batch(batch, inputs))
-    if isinstance(x, types.GeneratorType):
-        return (_convert_batch(batch, inputs) for batch in x)
-    if inputs == "tokens" or (inputs == "auto" and holds_tokens(x)):
-        return _padded_tokens(x)
-    return as_text(x)
+    if not isinstance(stream, tf.data.Dataset):
+        return map_batches(stream, lambda batch: _with_first(batch, read))
+    spec = stream.element_spec
+    spec = spec[0] if isinstance(spec, tuple) else spec
+    if isinstance(spec, tf.TensorSpec) and spec.shape.rank == 0:
+        stream = stream.batch(batch_size)
+    return stream.map(lambda *batch: _with_first(batch if len(batch) > 1 else batch[0], read))
 
 
-def holds_tokens(x):
-    """Whether `x` has the form of tokens: rows of strings rather than one string a row."""
-    if isinstance(x, tf.RaggedTensor) or (isinstance(x, dict) and "tokens" in x):
-        return True
-    if isinstance(x, (list, tuple)) or _holds_objects(x):
-        first = next((row for row in _flat_rows(x) if row is not None), None)
-        if isinstance(first, (list, tuple, np.ndarray)):
-            return True
-    shape = getattr(x, "shape", ())
-    return not hasattr(x, "columns") and len(shape) == 2 and shape[1] != 1
+def map_batches(stream: Any, function: Callable) -> Any:
+    """Passes every batch of a PyDataset or a generator through `function`."""
+    if isinstance(stream, keras.utils.PyDataset):
+        return _MappedBatches(stream, function)
+    return (function(batch) for batch in stream)
 
 
-def holds_text(x):
-    """Whether `x` is a Python, NumPy or pandas container whose first entry is a string."""
-    if isinstance(x, (list, tuple)):
-        return len(x) > 0 and (isinstance(x[0], (str, bytes)) or holds_text(x[0]))
-    if isinstance(x, np.ndarray) or hasattr(x, "iloc"):
-        array = np.asarray(x)
-        first = array.flat[0] if array.size else None
-        return array.dtype.kind in "UST" or isinstance(first, (str, bytes, list, tuple))
-    return False
+def batches_of(stream: Any, steps: int | None = None) -> Iterator:
+    """The first batches of a dataset or PyDataset; without `steps` all."""
+    if isinstance(stream, keras.utils.PyDataset):
+        n = stream.num_batches
+        stream = map(stream.__getitem__, itertools.count() if n is None else range(n))
+    return itertools.islice(stream, steps)
 
 
-def label_array(y, name="y"):
+def is_endless(stream: Any) -> bool:
+    """Whether a dataset or PyDataset does not end."""
+    if isinstance(stream, keras.utils.PyDataset):
+        return stream.num_batches is None
+    return stream.cardinality() == tf.data.INFINITE_CARDINALITY
+
+
+def predict_by_length(predict: Callable, x: Any, lengths: np.ndarray) -> Any:
+    """What `predict` gives for `x`, run in the order of length, in `x`'s own order.
+
+    Args:
+        predict: function of rows to an array, or a structure of arrays, with as many rows.
+        x: tensor or RaggedTensor with a row or more.
+        lengths: of its rows.
+    """
+    order = next(batches_by_length(lengths, len(lengths)))
+    back = np.argsort(order)
+    return keras.tree.map_structure(lambda rows: rows[back], predict(tf.gather(x, order)))
+
+
+def label_array(y: Any, name: str = "y") -> Any:
     """Converts labels or weights in any container to an array or tensor that Keras takes.
 
     Args:
@@ -120,7 +129,7 @@ def _without_missing(array, name):
     return array
 
 
-def weight_array(sample_weight):
+def weight_array(sample_weight: Any) -> Any:
     """Weights of rows in any container as an array or tensor; None stays None.
 
     Raises:
@@ -141,7 +150,7 @@ def weight_array(sample_weight):
     return weights
 
 
-def check_lengths(x, y, sample_weight=None):
+def check_lengths(x: Any, y: Any, sample_weight: Any = None) -> None:
     """Raises a ValueError unless texts, labels and weights have as many rows as each other."""
     if x.shape[0] == 0:
         raise ValueError("`x` must hold at least one text. Received: none.")
@@ -153,13 +162,13 @@ def check_lengths(x, y, sample_weight=None):
             )
 
 
-def split_rows(fraction, *arrays):
+def split_rows(fraction: float, *arrays: Any) -> tuple[tuple, tuple]:
     """Cuts the last `fraction` of the rows off, as Keras' `validation_split` does.
 
     Returns:
         Two tuples: the first rows of each array, and its last ones (None stays None).
     """
-    n = len(arrays[0])
+    n = arrays[0].shape[0]
     n_first = int(np.floor(n * (1.0 - fraction)))
     if not 0 < n_first < n:
         raise ValueError(
@@ -169,13 +178,6 @@ def split_rows(fraction, *arrays):
     first = tuple(None if a is None else a[:n_first] for a in arrays)
     last = tuple(None if a is None else a[n_first:] for a in arrays)
     return first, last
-
-
-def batched(stream, batch_size):
-    """Batches a dataset of single texts; leaves every other stream as it is."""
-    if isinstance(stream, tf.data.Dataset) and _text_spec(stream).shape.rank == 0:
-        return stream.batch(batch_size)
-    return stream
 
 
 class _MappedBatches(keras.utils.PyDataset):
@@ -204,46 +206,6 @@ class _MappedBatches(keras.utils.PyDataset):
         self.batches.on_epoch_end()
 
 
-def map_batches(stream, function):
-    """Passes every batch of a PyDataset or a generator through `function`."""
-    if isinstance(stream, keras.utils.PyDataset):
-        return _MappedBatches(stream, function)
-    return (function(batch) for batch in stream)
-
-
-def _convert_batch(batch, inputs):
-    if isinstance(batch, tuple):
-        return (model_input(batch[0], inputs), *batch[1:])
-    return model_input(batch, inputs)
-
-
-def _text_spec(dataset):
-    spec = dataset.element_spec
-    return spec[0] if isinstance(spec, tuple) else spec
-
-
-def _text_dataset(dataset):
-    """Brings texts to rank 1 (or 0 where unbatched); leaves tokens and numbers as they are."""
-    spec = _text_spec(dataset)
-    if not isinstance(spec, tf.TensorSpec) or spec.dtype != tf.string:
-        return dataset
-    is_text = spec.shape.rank is not None and (spec.shape.rank < 2 or spec.shape[-1] == 1)
-    return as_text(dataset) if is_text else dataset
-
-
-def _holds_objects(x):
-    return isinstance(getattr(x, "dtype", None), np.dtype) and x.dtype.kind == "O"
-
-
-def _flat_rows(x):
-    return x if isinstance(x, (list, tuple)) else np.asarray(x).ravel()
-
-
-def _padded_tokens(x):
-    """Tokens as a dense tensor; two columns or more, as a single one would read as raw texts."""
-    if isinstance(x, dict):
-        tokens = as_tokens(x["tokens"], sequence_len=x.get("sequence_len"))
-    else:
-        tokens = as_tokens(x)
-    padded = tokens.to_tensor("")
-    return tf.pad(padded, [[0, 0], [0, max(0, 2 - padded.shape[1])]], constant_values="")
+def _with_first(batch, read):
+    """A batch whose first entry, or all of it, has been read."""
+    return (read(batch[0]), *batch[1:]) if isinstance(batch, tuple) else read(batch)

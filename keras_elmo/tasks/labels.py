@@ -2,9 +2,12 @@
 
 import contextlib
 import re
+from typing import Any
 
 import numpy as np
 import tensorflow as tf
+
+from keras_elmo.tasks.inputs import check_lengths, is_stream, map_batches, weight_array
 
 
 class Labels:
@@ -77,6 +80,24 @@ class Labels:
             f"unknown label {label!r}{where}. The model knows the classes {known}. Correct it, or "
             "train a model that knows it."
         )
+
+
+def labelled_rows(x: Any, y: Any, sample_weight: Any) -> tuple[Any, list, Any]:
+    """Texts, their labels as a list, and their weights; raises unless there are as many."""
+    y, sample_weight = label_list(y), weight_array(sample_weight)
+    check_lengths(x, y, sample_weight)
+    return x, y, sample_weight
+
+
+def encode_batches(x: Any, y: Any, labels: Labels) -> tuple[Any, Any]:
+    """Turns labels into class numbers: `y` of inputs in memory, else those in the stream `x`."""
+    if not is_stream(x):
+        return x, labels.encode(y)
+    if isinstance(x, tf.data.Dataset):
+        encode = labels.encode_tensor
+        return x.map(lambda text, label, *weight: (text, encode(label), *weight)), y
+    encode = labels.encode
+    return map_batches(x, lambda batch: (batch[0], encode(batch[1]), *batch[2:])), y
 
 
 def check_class_weight(class_weight):

@@ -3,6 +3,7 @@
 import keras
 import numpy as np
 
+from keras_elmo.basics.checks import check_count
 from keras_elmo.embedding.find import elmo_layers
 
 
@@ -30,11 +31,11 @@ class MixRecord:
         self._gammas.append(float(self._mix.gamma.numpy()))
 
     @property
-    def layer_weights(self):
+    def layer_weights(self) -> np.ndarray:
         return np.array(self._weights, np.float32)
 
     @property
-    def gamma(self):
+    def gamma(self) -> np.ndarray:
         return np.array(self._gammas, np.float32)
 
 
@@ -48,7 +49,7 @@ class MixHistory(keras.callbacks.Callback):
     the last one ended; with another model it begins anew.
 
     Args:
-        every: int, steps from record to record.
+        every: steps from record to record.
 
     Attributes:
         steps: list of int, the steps of the records, from 1.
@@ -71,11 +72,9 @@ class MixHistory(keras.callbacks.Callback):
     ```
     """
 
-    def __init__(self, every=1):
+    def __init__(self, every: int = 1):
         super().__init__()
-        if isinstance(every, bool) or not isinstance(every, int) or every < 1:
-            raise ValueError(f"`every` must be a whole number >= 1. Received: every={every!r}.")
-        self.every = every
+        self.every = check_count("every", every)
         self._recorded = None
         self._begin()
 
@@ -86,26 +85,26 @@ class MixHistory(keras.callbacks.Callback):
         self._before = {}
 
     @property
-    def layer_weights(self):
+    def layer_weights(self) -> np.ndarray:
         """Float32 (records, L+1) of the only mix; of several see `mixes`."""
         return self._only().layer_weights
 
     @property
-    def gamma(self):
+    def gamma(self) -> np.ndarray:
         """Float32 (records,) of the only mix; of several see `mixes`."""
         return self._only().gamma
 
-    def on_train_begin(self, logs=None):
+    def on_train_begin(self, logs: dict | None = None) -> None:
         if self._recorded is self.model:
             return
         self._begin()
         self.mixes = [MixRecord(name, mix) for name, mix in _mixes_of(self.model)]
         self._recorded = self.model
 
-    def on_epoch_begin(self, epoch, logs=None):
+    def on_epoch_begin(self, epoch: int, logs: dict | None = None) -> None:
         self._before = {}
 
-    def on_train_batch_end(self, batch, logs=None):
+    def on_train_batch_end(self, batch: int, logs: dict | None = None) -> None:
         self._done += 1
         if self._done % self.every:
             return
@@ -119,7 +118,7 @@ class MixHistory(keras.callbacks.Callback):
             self.metrics.setdefault(name, []).append((total - total_before) / n if n else np.nan)
         self._before = sums
 
-    def on_epoch_end(self, epoch, logs=None):
+    def on_epoch_end(self, epoch: int, logs: dict | None = None) -> None:
         self.epoch_ends.append(self._done)
         for name, value in (logs or {}).items():
             self.history.setdefault(name, []).append(float(value))

@@ -1,26 +1,34 @@
 """`Sequential`: Keras' Sequential that takes texts in every container."""
 
+import os
+from typing import Any
+
 import keras
+import numpy as np
 import tensorflow as tf
 
+from keras_elmo.basics.keras_internals import is_functional
 from keras_elmo.export.hub import export_hub
 from keras_elmo.export.model import export_model
-from keras_elmo.tasks.batches import predict_by_length
+from keras_elmo.tasks.cache.feature_cache import UsesFeatureCache
 from keras_elmo.tasks.inputs import (
-    batched,
     can_shuffle,
     check_lengths,
-    holds_text,
     is_stream,
     label_array,
     map_batches,
-    model_input,
+    predict_by_length,
+    read_stream,
 )
-from keras_elmo.tasks.saved import check_export_format
+from keras_elmo.tasks.model_files import check_export_format
+from keras_elmo.text.containers import as_text
+from keras_elmo.text.inputs import are_tokens, read_tokens
+
+BATCH = 32  # of single texts in a dataset: what Keras takes for arrays
 
 
 @keras.saving.register_keras_serializable(package="keras_elmo")
-class Sequential(keras.Sequential):
+class Sequential(UsesFeatureCache, keras.Sequential):
     """A `keras.Sequential` whose fit, evaluate and predict take texts in any container.
 
     `x` may be a list, tuple, NumPy array (object, `<U` or bytes), pandas Series, one-column
@@ -49,28 +57,33 @@ class Sequential(keras.Sequential):
     ```
     """
 
-    def __call__(self, inputs, *args, **kwargs):
+    def __call__(self, inputs: Any, *args: Any, **kwargs: Any) -> Any:
         """Calls the model on a tensor, or on texts in any container."""
-        return super().__call__(self._texts(inputs, only_text=True), *args, **kwargs)
+        inputs = self._read(inputs) if _holds_text(inputs) else inputs
+        return super().__call__(inputs, *args, **kwargs)
 
     def fit(
         self,
-        x=None,
-        y=None,
-        batch_size=None,
-        epochs=1,
-        verbose="auto",
-        callbacks=None,
-        validation_split=0.0,
-        validation_data=None,
-        shuffle=True,
-        class_weight=None,
-        sample_weight=None,
-        **kwargs,
-    ):
+        x: Any = None,
+        y: Any = None,
+        batch_size: int | None = None,
+        epochs: int = 1,
+        verbose: int | str = "auto",
+        callbacks: Any = None,
+        validation_split: float = 0.0,
+        validation_data: Any = None,
+        shuffle: bool = True,
+        class_weight: dict | None = None,
+        sample_weight: Any = None,
+        **kwargs: Any,
+    ) -> keras.callbacks.History:
         """Trains as `keras.Model.fit` does; its arguments and its History."""
         x, y, sample_weight = self._data(x, y, sample_weight, batch_size)
-        return super().fit(
+        if validation_data is not None:
+            x_val, y_val, weights = keras.utils.unpack_x_y_sample_weight(validation_data)
+            x_val, y_val, weights = self._data(x_val, y_val, weights, batch_size)
+            validation_data = keras.utils.pack_x_y_sample_weight(x_val, y_val, weights)
+        return self.keras_methods().fit(
             x,
             y,
             batch_size=None if is_stream(x) else batch_size,
@@ -78,7 +91,7 @@ class Sequential(keras.Sequential):
             verbose=verbose,
             callbacks=callbacks,
             validation_split=validation_split,
-            validation_data=self._validation_data(validation_data, batch_size),
+            validation_data=validation_data,
             shuffle=shuffle and can_shuffle(x),
             class_weight=class_weight,
             sample_weight=sample_weight,
@@ -86,44 +99,62 @@ class Sequential(keras.Sequential):
         )
 
     def evaluate(
-        self, x=None, y=None, batch_size=None, verbose="auto", sample_weight=None, **kwargs
-    ):
+        self,
+        x: Any = None,
+        y: Any = None,
+        batch_size: int | None = None,
+        verbose: int | str = "auto",
+        sample_weight: Any = None,
+        **kwargs: Any,
+    ) -> Any:
         """Loss and metrics as from `keras.Model.evaluate`."""
         x, y, sample_weight = self._data(x, y, sample_weight, batch_size)
         batch_size = None if is_stream(x) else batch_size
-        return super().evaluate(
+        return self.keras_methods().evaluate(
             x, y, batch_size=batch_size, verbose=verbose, sample_weight=sample_weight, **kwargs
         )
 
-    def predict(self, x, batch_size=None, verbose="auto", **kwargs):
+    def predict(
+        self, x: Any, batch_size: int | None = None, verbose: int | str = "auto", **kwargs: Any
+    ) -> Any:
         """The model's outputs, one row a text, as from `keras.Model.predict`.
 
         Where all outputs are one vector a text, texts in memory are run in order of length.
         """
         x, _, _ = self._data(x, batch_size=batch_size)
         batch_size = None if is_stream(x) else batch_size
-        run = super().predict
+        run = self.keras_methods().predict
 
         def predict(x):
             return run(x, batch_size=batch_size, verbose=verbose, **kwargs)
 
-        return predict_by_length(predict, x) if self._may_reorder(x, kwargs) else predict(x)
+        if "steps" in kwargs or not self._may_reorder(x):
+            return predict(x)
+        return predict_by_length(predict, x, _lengths(x))
 
-    def train_on_batch(self, x, y=None, sample_weight=None, **kwargs):
+    def train_on_batch(
+        self, x: Any, y: Any = None, sample_weight: Any = None, **kwargs: Any
+    ) -> Any:
         """One training step on one batch, as `keras.Model.train_on_batch`."""
         x, y, sample_weight = self._data(x, y, sample_weight)
         return super().train_on_batch(x, y, sample_weight=sample_weight, **kwargs)
 
-    def test_on_batch(self, x, y=None, sample_weight=None, **kwargs):
+    def test_on_batch(self, x: Any, y: Any = None, sample_weight: Any = None, **kwargs: Any) -> Any:
         """Loss and metrics of one batch, as `keras.Model.test_on_batch`."""
         x, y, sample_weight = self._data(x, y, sample_weight)
         return super().test_on_batch(x, y, sample_weight=sample_weight, **kwargs)
 
-    def predict_on_batch(self, x):
+    def predict_on_batch(self, x: Any) -> Any:
         """The model's outputs for one batch, as `keras.Model.predict_on_batch`."""
-        return super().predict_on_batch(self._texts(x))
+        return super().predict_on_batch(self._data(x)[0])
 
-    def export(self, filepath, format="tf_saved_model", overwrite=False, **kwargs):
+    def export(
+        self,
+        filepath: str | os.PathLike,
+        format: str = "tf_saved_model",
+        overwrite: bool = False,
+        **kwargs: Any,
+    ) -> None:
         """Writes a SavedModel for TensorFlow Serving, which needs neither this package nor Keras.
 
         Signature `serving_default`: `text`, string (batch,), to `output`, what the model gives. A
@@ -145,7 +176,7 @@ class Sequential(keras.Sequential):
         check_export_format(format, kwargs)
         export_model(self, filepath, overwrite)
 
-    def export_hub(self, directory, overwrite=False):
+    def export_hub(self, directory: str | os.PathLike, overwrite: bool = False) -> None:
         """Writes the one ELMo layer as a module for TF-Hub: `keras_elmo.export_hub`."""
         export_hub(self, directory, overwrite)
 
@@ -154,44 +185,40 @@ class Sequential(keras.Sequential):
         return getattr(first, "compute_dtype", None) == "string"
 
     def _data(self, x, y=None, sample_weight=None, batch_size=None):
-        x = self._texts(x)
+        """Texts or tokens, numbers and weights as Keras takes them; or a stream of these."""
+        takes_text = self._takes_text()
         if isinstance(x, tf.data.Dataset):
-            return batched(x, batch_size or 32), y, sample_weight
+            return read_stream(x, _flat, batch_size or BATCH), y, sample_weight
         if is_stream(x):
+            x = read_stream(x, self._read, BATCH) if takes_text else x
             return map_batches(x, _labels_of_batch), y, sample_weight
+        x = self._read(x) if takes_text or _holds_text(x) else x
         y, sample_weight = label_array(y), label_array(sample_weight, "sample_weight")
         if hasattr(x, "shape"):
             check_lengths(x, y, sample_weight)
         return x, y, sample_weight
 
-    def _validation_data(self, data, batch_size):
-        if data is None or is_stream(data):
-            return None if data is None else self._data(data, batch_size=batch_size)[0]
-        x, y, sample_weight = self._data(*data)
-        return (x, y) if sample_weight is None else (x, y, sample_weight)
-
-    def _texts(self, x, only_text=False):
-        """Converts what holds texts; leaves numbers and, in calls, tensors to Keras."""
-        if not holds_text(x) and (only_text or not self._takes_text()):
-            return x
-        inputs = getattr(self.layers[0], "inputs", "auto") if self.layers else "auto"
-        x = model_input(x, inputs if isinstance(inputs, str) else "auto")
-        if tf.is_tensor(x):
-            self._check_kind(x)
-        if not self.built and tf.is_tensor(x) and x.shape.rank == 2:
-            self.build((None, None))  # tokens: any number a row, not only the first batch's
+    def _read(self, x):
+        """Texts (n,), or tokens (n, time) with time >= 2, since one column would read as texts."""
+        kind = getattr(self.layers[0], "inputs", "auto") if self.layers else "auto"
+        if not are_tokens(x, kind if isinstance(kind, str) else "auto"):
+            x = as_text(x)
+        else:
+            x = read_tokens(x).tokens.to_tensor("")
+            x = tf.pad(x, [[0, 0], [0, max(0, 2 - x.shape[1])]], constant_values="")
+            if not self.built:
+                self.build((None, None))  # any number of tokens a row, not only the first batch's
+        self._check_kind(x)
         return x
 
-    def _may_reorder(self, x, options):
+    def _may_reorder(self, x):
         """Whether rows can be predicted in another order and put back."""
         is_text = tf.is_tensor(x) and x.dtype == tf.string and x.shape[0] > 0
-        if not is_text or "steps" in options or not (self.built and self._functional):
-            return False
-        return all(len(output.shape) == 2 for output in self.outputs)
+        return is_text and is_functional(self) and all(len(y.shape) == 2 for y in self.outputs)
 
     def _check_kind(self, x):
         """A Sequential has one input: either texts, (n,) or (n, 1), or tokens, (n, time)."""
-        shape = self.input_shape if self.built and self._functional else None
+        shape = self.input_shape if is_functional(self) else None
         takes_tokens = shape is not None and len(shape) == 2 and shape[1] != 1
         if shape is not None and takes_tokens != (x.shape.rank == 2):
             kinds = ("texts", "tokens")
@@ -206,3 +233,26 @@ def _labels_of_batch(batch):
     if isinstance(batch, tuple):
         return (batch[0], *(label_array(values) for values in batch[1:]))
     return batch
+
+
+def _holds_text(x):
+    """Whether `x` is a Python, NumPy or pandas container whose first entry is a string."""
+    if isinstance(x, (list, tuple)):
+        return len(x) > 0 and (isinstance(x[0], (str, bytes)) or _holds_text(x[0]))
+    if isinstance(x, np.ndarray) or hasattr(x, "iloc"):
+        array = np.asarray(x)
+        first = array.flat[0] if array.size else None
+        return array.dtype.kind in "UST" or isinstance(first, (str, bytes, list, tuple))
+    return False
+
+
+def _flat(x):
+    """A batch of texts in one dimension; tokens and numbers as they are."""
+    is_column = tf.is_tensor(x) and x.dtype == tf.string and x.shape.rank == 2 and x.shape[1] == 1
+    return x[:, 0] if is_column else x
+
+
+def _lengths(x):
+    """The lengths of texts (n,) in bytes, or of tokens (n, time) in tokens."""
+    is_text = x.shape.rank == 1
+    return (tf.strings.length(x) if is_text else tf.math.count_nonzero(x != "", axis=1)).numpy()

@@ -22,7 +22,7 @@ def load_sms_sample() -> tuple[list[str], list[str]]:
         print(labels[0], texts[0])
         ```
     """
-    file = resources.files("keras_elmo").joinpath("tasks", "sms_sample.tsv")
+    file = resources.files("keras_elmo").joinpath("tasks").joinpath("sms_sample.tsv")
     _, *rows = file.read_text(encoding="utf-8").splitlines()
     labels, texts = zip(*(row.split("\t") for row in rows), strict=True)
     return list(texts), list(labels)

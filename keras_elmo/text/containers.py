@@ -1,8 +1,9 @@
 """Texts in whatever a user holds them -> a string tensor."""
 
 import sys
-from collections.abc import Mapping, Set
+from collections.abc import Callable, Mapping, Set
 from decimal import Decimal
+from typing import Any
 
 import numpy as np
 import tensorflow as tf
@@ -11,7 +12,7 @@ _MISSING = ("error", "empty")
 _POSITIONS_SHOWN = 10
 
 
-def as_text(x, missing="error"):
+def as_text(x: Any, missing: str = "error") -> tf.Tensor | tf.data.Dataset:
     """Makes a string tensor of texts, one a row, from any container.
 
     Args:
@@ -52,17 +53,16 @@ def as_text(x, missing="error"):
     return string_tensor(encode_strings(_entries(x), "x", lambda i: f"position {i}", missing))
 
 
-def encode_strings(values, argument, place, missing="error"):
+def encode_strings(
+    values: list, argument: str, place: Callable[[int], str], missing: str = "error"
+) -> list[bytes]:
     """UTF-8 of each of a list of strings.
 
     Args:
-        values: list of str, bytes or scalar string tensors.
-        argument: str, the name of the argument that they come from, for messages.
-        place: callable, index in `values` -> str that names the place, for messages.
+        values: str, bytes or scalar string tensors.
+        argument: the name of the argument that they come from, for messages.
+        place: from an index in `values` to a name of the place, for messages.
         missing: `"error"` or `"empty"`, what to do with None, NaN, NA and NaT.
-
-    Returns:
-        list of bytes.
 
     Raises:
         TypeError: if a value is no string.
@@ -89,14 +89,14 @@ def encode_strings(values, argument, place, missing="error"):
     return [b"" if code is None else code for code in encoded]
 
 
-def string_tensor(encoded):
+def string_tensor(encoded: list[bytes]) -> tf.Tensor:
     """String tensor of shape (n,) from a list of bytes, NUL bytes kept."""
-    array = np.empty(len(encoded), dtype=object)
+    array: np.ndarray = np.empty(len(encoded), dtype=object)
     array[:] = encoded
     return tf.constant(array, tf.string)
 
 
-def is_missing(value):
+def is_missing(value: Any) -> bool:
     """Whether a value stands for no value: None, NaN, NaT, or pandas' NA."""
     if value is None:
         return True

@@ -2,7 +2,7 @@
 
 import sys
 import warnings
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import tensorflow as tf
@@ -32,31 +32,33 @@ class TokenBatch(NamedTuple):
     time: int | tf.Tensor
 
 
-def read_tokens(inputs, tokenizer, hold_tokens):
+def read_tokens(inputs: Any, tokenizer: str = "space", hold_tokens: bool = True) -> TokenBatch:
     """Tokens of any input.
 
     Args:
-        inputs: Raw texts or tokens, as tensors or in Python containers.
-        tokenizer: Name of the rule that splits raw texts.
-        hold_tokens: Whether `inputs` are tokens, as `are_tokens` tells.
-
-    Returns:
-        `TokenBatch`.
+        inputs: raw texts or tokens, as tensors or in Python containers.
+        tokenizer: name of the rule that splits raw texts.
+        hold_tokens: whether `inputs` are tokens, as `are_tokens` tells.
     """
     if not hold_tokens:
         if tf.is_tensor(inputs) and inputs.shape.rank == 2:
             inputs = tf.ensure_shape(inputs, (None, 1))[:, 0]
-        tokens = tokenize(as_text(inputs), tokenizer)
-        return TokenBatch(tokens, _longest(tokens))
+        return batch_of(tokenize(as_text(inputs), tokenizer))
     padded, sequence_len = inputs, None
     if isinstance(inputs, dict):
         padded, sequence_len = inputs["tokens"], inputs.get("sequence_len")
     tokens = as_tokens(padded, sequence_len)
-    is_padded = not isinstance(padded, (list, tuple, tf.RaggedTensor))
-    return TokenBatch(tokens, _width(padded) if is_padded else _longest(tokens))
+    is_padded = len(getattr(padded, "shape", ())) == 2 and not isinstance(padded, tf.RaggedTensor)
+    return TokenBatch(tokens, _width(padded)) if is_padded else batch_of(tokens)
 
 
-def batches_of_texts(dataset, size):
+def batch_of(tokens: tf.RaggedTensor) -> TokenBatch:
+    """Tokens `(batch, None)` without padding, with the longest row's length as time axis."""
+    lengths = tf.cast(tokens.row_lengths(), tf.int32)
+    return TokenBatch(tokens, tf.maximum(tf.reduce_max(tf.concat([lengths, [1]], axis=0)), 1))
+
+
+def batches_of_texts(dataset: tf.data.Dataset, size: int) -> tf.data.Dataset:
     """The texts of a dataset, batched or not, without labels, in batches `(size,)`."""
     texts = as_text(dataset).map(lambda text, *_: text)
     if texts.element_spec.shape.rank:
@@ -64,7 +66,7 @@ def batches_of_texts(dataset, size):
     return texts.batch(size)
 
 
-def cut(batch, max_tokens):
+def cut(batch: TokenBatch, max_tokens: int | None) -> TokenBatch:
     """Keeps the first `max_tokens` tokens of each row; of None, all."""
     if max_tokens is None:
         return batch
@@ -76,7 +78,7 @@ def cut(batch, max_tokens):
     return TokenBatch(batch.tokens[:, :max_tokens], time)
 
 
-def tell_cut(tokens, max_tokens):
+def tell_cut(tokens: tf.RaggedTensor, max_tokens: int) -> None:
     """Tells the user that a row is longer than `max_tokens`."""
     message = (
         f"A sentence has more tokens than `max_tokens={max_tokens}` allows; the rest of it is left "
@@ -94,14 +96,15 @@ def _print(message):
         return tf.constant(False)
 
 
-def are_tokens(inputs, kind, declared=None):
+def are_tokens(inputs: Any, kind: str = "auto", declared: bool | None = None) -> bool:
     """Whether `inputs` are tokens rather than raw texts; raises where they can be neither.
 
     Args:
-        inputs: What the layer is called with, tensors or `keras.KerasTensor` included.
-        kind: One of `INPUTS`. "auto" takes rank 1 for texts, ragged tensors, lists of lists and
-            dicts for tokens, and other rank 2 for what is `declared`.
-        declared: Whether dense inputs of rank 2 are tokens; of None, all are but one column.
+        inputs: what a layer or model is called with, `keras.KerasTensor` included.
+        kind: one of `INPUTS`. For "auto", dicts, ragged tensors, and lists, Series and arrays of
+            rows are tokens; arrays and tensors of rank 2 are what is `declared`. All else is
+            texts, data frames too.
+        declared: whether dense inputs of rank 2 are tokens; of None, all are but one column.
     """
     is_dict = isinstance(inputs, dict)
     if is_dict:
@@ -109,7 +112,8 @@ def are_tokens(inputs, kind, declared=None):
         inputs = inputs["tokens"]
     _check_dtype(inputs)
     rank, last = _rank_and_last(inputs)
-    can_be_text = not is_dict and (rank == 1 or (rank == 2 and last in (1, None)))
+    is_frame = hasattr(inputs, "columns")
+    can_be_text = not is_dict and (rank == 1 or is_frame or (rank == 2 and last in (1, None)))
     can_be_tokens = rank == 2
     possible = {
         "text": can_be_text,
@@ -122,9 +126,9 @@ def are_tokens(inputs, kind, declared=None):
             f"Received: shape={getattr(inputs, 'shape', None)}. Flatten texts to one dimension, "
             "and give one row of tokens for each sentence."
         )
-    if kind == "auto" and rank == 2 and not is_dict and last != "ragged":
-        return _are_declared(declared, last)
-    return kind == "tokens" or (kind == "auto" and rank == 2)
+    if kind != "auto" or is_dict or is_frame or rank != 2:
+        return kind == "tokens" or is_dict
+    return last == "ragged" or _are_declared(declared, last)
 
 
 def _are_declared(declared, last):
@@ -147,16 +151,24 @@ def static_time(inputs, hold_tokens):
 
 def _rank_and_last(inputs):
     """Rank and last dimension: None where it is not known, "ragged" where rows differ."""
-    if isinstance(inputs, (list, tuple)):
-        nested = any(isinstance(row, (list, tuple, np.ndarray)) for row in inputs)
-        return (2, "ragged") if nested else (1, None)
+    if _hold_rows(inputs):
+        return 2, "ragged"
     shape = getattr(inputs, "shape", None)
-    if shape is None:
+    if shape is None or isinstance(inputs, (list, tuple)):
         return 1, None
     rank = shape.rank if isinstance(shape, tf.TensorShape) else len(shape)
     if isinstance(inputs, tf.RaggedTensor):
         return rank, "ragged"
     return rank, shape[-1] if rank else None
+
+
+def _hold_rows(inputs):
+    """Whether a list, or a column of Python objects, holds rows rather than strings."""
+    dtype = getattr(inputs, "dtype", None)
+    is_column = isinstance(dtype, np.dtype) and dtype.kind == "O" and len(inputs.shape) == 1
+    if not is_column and not isinstance(inputs, (list, tuple)):
+        return False
+    return any(isinstance(r, (list, tuple)) or len(getattr(r, "shape", ())) == 1 for r in inputs)
 
 
 def _check_dtype(inputs):
@@ -183,8 +195,3 @@ def _width(padded):
     """Width of padded tokens, at least 1."""
     width = padded.shape[1]
     return tf.maximum(tf.shape(padded)[1], 1) if width is None else max(int(width), 1)
-
-
-def _longest(tokens):
-    lengths = tf.cast(tokens.row_lengths(), tf.int32)
-    return tf.maximum(tf.reduce_max(tf.concat([lengths, [1]], axis=0)), 1)

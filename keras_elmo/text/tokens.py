@@ -1,6 +1,7 @@
 """Texts that are split into tokens already -> a ragged tensor."""
 
 import bisect
+from typing import Any
 
 import numpy as np
 import tensorflow as tf
@@ -8,7 +9,7 @@ import tensorflow as tf
 from keras_elmo.text.containers import encode_strings, is_missing, string_tensor
 
 
-def as_tokens(x, sequence_len=None):
+def as_tokens(x: Any, sequence_len: Any = None) -> tf.RaggedTensor:
     """Makes a ragged tensor of tokens, one sentence a row.
 
     A token is taken as it is: `"New York"` stays one. Row r keeps its first `sequence_len[r]`

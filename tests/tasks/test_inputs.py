@@ -5,19 +5,16 @@ import pytest
 import tensorflow as tf
 
 from keras_elmo.tasks.inputs import (
-    batched,
+    batches_of,
     check_lengths,
-    holds_text,
-    holds_tokens,
     is_stream,
     label_array,
-    model_input,
+    predict_by_length,
+    read_stream,
     split_rows,
 )
 
 TEXTS = ["free entry now", "", "ok lar", "한국어 문장"]
-ROWS = [["New York", "is", "big"], ["no"], []]
-PADDED = [["New York", "is", "big"], ["no", "", ""], ["", "", ""]]
 
 
 class Batches(keras.utils.PyDataset):
@@ -41,105 +38,58 @@ class Batches(keras.utils.PyDataset):
         self.epochs_ended += 1
 
 
-def test_every_container_gives_the_same_tensor(container, texts):
-    assert [text.decode() for text in model_input(container).numpy()] == texts
+def lengths_of(texts):
+    return tf.strings.length(tf.convert_to_tensor(texts))
 
 
-@pytest.mark.parametrize(
-    "tokens",
-    [
-        ROWS,
-        tuple(map(tuple, ROWS)),
-        tf.ragged.constant(ROWS),
-        np.array(PADDED),
-        np.array(PADDED, object),
-        tf.constant(PADDED),
-        pd.Series(ROWS),
-        {"tokens": tf.constant(PADDED), "sequence_len": [3, 1, 0]},
-    ],
-    ids=lambda tokens: type(tokens).__name__,
-)
-def test_every_form_of_tokens_gives_the_same_padded_tensor(tokens):
-    assert holds_tokens(tokens)
-    found = model_input(tokens)
-    assert [[token.decode() for token in row] for row in found.numpy()] == PADDED
+def test_datasets_are_read_in_the_graph_and_single_texts_batched():
+    single = tf.data.Dataset.from_tensor_slices((TEXTS, [0, 1, 0, 1]))
+    for dataset, sizes in ((single, [3, 1]), (single.batch(2), [2, 2])):
+        found = list(read_stream(dataset, lengths_of, 3))
+        assert [len(labels) for _, labels in found] == sizes
+        assert np.concatenate([x for x, _ in found]).tolist() == [14, 0, 6, 16]
+    texts_only = tf.data.Dataset.from_tensor_slices(TEXTS)
+    assert [x.numpy().tolist() for x in read_stream(texts_only, lengths_of, 4)] == [[14, 0, 6, 16]]
 
 
-def test_single_tokens_do_not_turn_into_texts():
-    assert model_input([["New York"], ["no"]]).shape == (2, 2)
-
-
-def test_inputs_decides_where_the_form_does_not():
-    column = np.array([["ok lar"], ["no"]], object)
-    assert model_input(column).shape == (2,)
-    assert model_input(column, "tokens").shape == (2, 2)
-    with pytest.raises((TypeError, ValueError)):
-        model_input(ROWS, "text")
-
-
-@pytest.mark.parametrize("x", [[1, 2], np.array([3.5]), ["a", None]])
-def test_numbers_and_missing_texts_are_errors(x):
-    with pytest.raises((TypeError, ValueError)):
-        model_input(x)
-
-
-@pytest.mark.parametrize(
-    "x", [[1, 2], np.zeros((2, 3)), [], pd.Series([1]), None, tf.constant(["a"])]
-)
-def test_what_holds_no_text_is_told_apart(x):
-    assert not holds_text(x)
-
-
-def test_what_holds_text_is_found(container):
-    assert holds_text(container) is not tf.is_tensor(container)  # tensors need no conversion
-
-
-def test_dataset_keeps_labels_and_gets_rank_one():
-    dataset = tf.data.Dataset.from_tensor_slices((np.array(TEXTS)[:, None], [0, 1, 0, 1])).batch(2)
-    texts, labels = next(iter(model_input(dataset)))
-    assert texts.shape == (2,)
-    assert labels.numpy().tolist() == [0, 1]
-
-
-def test_only_single_texts_are_batched():
-    single = model_input(tf.data.Dataset.from_tensor_slices((TEXTS, [0, 1, 0, 1])))
-    assert [len(texts) for texts, _ in batched(single, 3)] == [3, 1]
-    twos = single.batch(2)
-    assert batched(twos, 3) is twos
-
-
-def test_dataset_of_tokens_or_numbers_stays():
-    tokens = tf.data.Dataset.from_tensors(tf.constant(PADDED))
-    numbers = tf.data.Dataset.range(3)
-    assert model_input(tokens) is tokens
-    assert model_input(numbers) is numbers
-
-
-def test_pydataset_is_converted_batch_by_batch():
+def test_pydataset_is_read_batch_by_batch():
     batches = Batches(workers=2, max_queue_size=3)
-    found = model_input(batches)
+    found = read_stream(batches, lengths_of, 3)
     assert is_stream(found)
     assert (found.num_batches, found.workers, found.max_queue_size) == (2, 2, 3)
-    texts, labels, weights = found[1]
-    assert [text.decode() for text in texts.numpy()] == TEXTS[2:]
+    lengths, labels, weights = found[1]
+    assert lengths.numpy().tolist() == [6, 16]
     assert (labels.tolist(), weights.tolist()) == ([0, 1], [1.0, 2.0])
+    assert [len(batch[0]) for batch in batches_of(found)] == [2, 2]
+    assert len(list(batches_of(found, 1))) == 1
     found.on_epoch_begin()
     found.on_epoch_end()
     assert (batches.epochs_begun, batches.epochs_ended) == (1, 1)
 
 
-def test_generator_is_converted_batch_by_batch():
-    found = model_input(batch for batch in [(TEXTS[:2], [0, 1]), TEXTS[2:]])
+def test_generator_is_read_batch_by_batch():
+    found = read_stream((batch for batch in [(TEXTS[:2], [0, 1]), TEXTS[2:]]), lengths_of, 3)
     assert is_stream(found)
-    (texts, labels), more = found
-    assert texts.numpy().tolist() == [b"free entry now", b""]
+    (lengths, labels), more = found
+    assert lengths.numpy().tolist() == [14, 0]
     assert labels == [0, 1]
-    assert more.shape == (2,)
+    assert more.numpy().tolist() == [6, 16]
 
 
-@pytest.mark.parametrize(
-    "y", [[0, 1], (0, 1), pd.Series([0, 1]), np.array([0, 1]), np.array([0, 1], object)]
-)
+def test_predictions_by_length_come_back_in_order():
+    seen = []
+
+    def predict(x):
+        seen.extend(x.numpy().tolist())
+        return {"a": x.numpy() * 2, "b": x.numpy()[:, None]}
+
+    found = predict_by_length(predict, tf.constant([2, 9, 4]), np.array([2, 9, 4]))
+    assert seen == [9, 4, 2]
+    assert found["a"].tolist() == [4, 18, 8]
+    assert found["b"].tolist() == [[2], [9], [4]]
+
+
+@pytest.mark.parametrize("y", [[0, 1], pd.Series([0, 1]), np.array([0, 1], object)])
 def test_labels_in_any_container_are_an_array(y):
     found = label_array(y)
     assert isinstance(found, np.ndarray)
@@ -160,16 +110,12 @@ def test_labels_that_are_no_numbers_are_errors():
         label_array([[0, 1], [0]])
 
 
-@pytest.mark.parametrize(
-    ("y", "weights", "message"),
-    [
-        ([0, 1, 2], None, "`y` must have one entry for each of the 4 texts.*3 entries"),
-        ([0, 1, 2, 3], [1.0], "`sample_weight` must have .*1 entries"),
-    ],
-)
-def test_lengths_must_agree(y, weights, message):
-    with pytest.raises(ValueError, match=message):
-        check_lengths(tf.constant(TEXTS), y, weights)
+def test_lengths_must_agree():
+    texts = tf.constant(TEXTS)
+    with pytest.raises(ValueError, match="`y` must have one entry for each of the 4 .*3 entries"):
+        check_lengths(texts, [0, 1, 2])
+    with pytest.raises(ValueError, match="`sample_weight` must have .*1 entries"):
+        check_lengths(texts, [0, 1, 2, 3], [1.0])
 
 
 def test_split_rows_cuts_off_the_last_ones():
@@ -177,4 +123,4 @@ def test_split_rows_cuts_off_the_last_ones():
     assert first[0].shape == (3,)
     assert (first[1:], last[1:]) == (([0, 1, 2], None), ([3], None))
     with pytest.raises(ValueError, match="`validation_split` must leave rows"):
-        split_rows(0.9, [0, 1])
+        split_rows(0.9, tf.constant([0, 1]))

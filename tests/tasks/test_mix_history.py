@@ -66,8 +66,8 @@ def sequential(bilm, **options):
 def test_losses_are_those_of_the_steps_not_means_since_the_begin(tiny_bilm):
     model, history = sequential(tiny_bilm), MixHistory()
     numbers = [label == "spam" for label in LABELS]
-    with FeatureCache(model):
-        witness = fit(model, history, model.layers[0], TEXTS, numbers, epochs=2, shuffle=False)
+    cache = FeatureCache(model)
+    witness = fit(cache, history, model.layers[0], TEXTS, numbers, epochs=2, shuffle=False)
     assert_same(history, witness)
     first, both = witness.losses[2:]  # of the second epoch: means over 4 and over 6 texts
     assert history.metrics["loss"][2] == pytest.approx(first)

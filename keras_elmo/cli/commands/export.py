@@ -88,7 +88,7 @@ def _load(source, path):
     import keras
 
     from keras_elmo.embedding.elmo_embedding import ELMoEmbedding
-    from keras_elmo.tasks.saved import check_keras_file
+    from keras_elmo.tasks.model_files import check_keras_file
 
     with faults_of(f"SOURCE {source}"):
         if path is None:

@@ -4,6 +4,8 @@ import keras
 import numpy as np
 import tensorflow as tf
 
+from keras_elmo.basics.keras_internals import take_any_inputs
+
 BUCKETS = 1 << 18
 WIDTHS = (1, 2, 3, 4, 5)
 
@@ -35,8 +37,7 @@ class CharacterNGrams(keras.Layer):
 
     def __init__(self, **kwargs):
         super().__init__(autocast=False, **kwargs)
-        self._convert_input_args = False
-        self._allow_non_tensor_positional_args = True
+        take_any_inputs(self)
 
     def build(self, input_shape=None):
         self.idf = self.add_weight(

@@ -1,12 +1,17 @@
 """A trained classifier for TensorFlow Serving."""
 
+import os
+from typing import Any
+
 import tensorflow as tf
 
 from keras_elmo.export.native import native_layers
 from keras_elmo.export.saved_model import SEQUENCE_LEN, TEXT, TOKENS, graph_of, write_saved_model
 
 
-def export_classifier(classifier, directory, overwrite=False):
+def export_classifier(
+    classifier: Any, directory: str | os.PathLike, overwrite: bool = False
+) -> None:
     """Writes a SavedModel from texts to labels and probabilities.
 
     Args:
@@ -14,7 +19,7 @@ def export_classifier(classifier, directory, overwrite=False):
             `serving_default` takes tokens; else it takes texts, and unless `inputs` is "text"
             there is a second signature `tokens`.
         directory: where to write; made where it does not exist.
-        overwrite: bool, whether a SavedModel that is there is replaced.
+        overwrite: whether a SavedModel that is there is replaced.
 
     Raises:
         FileExistsError: `directory` is not empty and `overwrite` is False, or it is no SavedModel.

@@ -1,38 +1,40 @@
 """`fit` of a classifier with a logistic head: read everything once, solve, report."""
 
 import functools
-import itertools
 
 import keras
 import numpy as np
 import tensorflow as tf
 
-from keras_elmo.tasks.batches import BATCH, by_length, each_batch
-from keras_elmo.tasks.classifier.logistic_head import check_scikit_learn
-from keras_elmo.tasks.inputs import is_stream
+from keras_elmo.basics.by_length import batches_by_length
+from keras_elmo.tasks.inputs import batches_of, is_stream
 
+BATCH = 128
 OF_STEPS = ("steps_per_epoch", "validation_steps", "validation_batch_size")
 
 
-def check_head_options(logistic, ngrams, fine_tune):
-    """Raises a ValueError for options of a classifier that contradict each other."""
-    if ngrams and not logistic:
-        raise ValueError(
-            "`ngrams=True` goes with `logistic=True`. Received: logistic=False. Set both."
-        )
-    if logistic and fine_tune:
+def check_head_options(classifier):
+    """Raises a ValueError for options of a TextClassifier that contradict each other."""
+    if not classifier.logistic:
+        if classifier.ngrams:
+            raise ValueError(
+                "`ngrams=True` goes with `logistic=True`. Received: logistic=False. Set both."
+            )
+        return
+    if classifier.embedding.fine_tune:
         raise ValueError(
             "`logistic=True` leaves the biLM as it is. Received: fine_tune=True. Leave out one."
+        )
+    of_dense = (classifier.hidden_units, classifier.dropout, classifier.average_weights)
+    if of_dense != (256, 0.0, True):
+        raise ValueError(
+            "`hidden_units`, `dropout` and `average_weights` have no meaning with "
+            f"`logistic=True`. Received: {', '.join(map(str, of_dense))}. Leave them out."
         )
 
 
 def check_logistic_fit(epochs, options, x):
-    """Checks, before any text is read, what `fit` was given and that it can solve.
-
-    Raises:
-        ValueError: arguments that a solution without steps cannot obey.
-        ImportError: scikit-learn is not installed.
-    """
+    """Raises a ValueError for arguments of `fit` that a solution without steps cannot obey."""
     if epochs != 1:
         raise ValueError(
             "`epochs` must be 1 with `logistic=True`: the solution is found at once. Received: "
@@ -45,7 +47,6 @@ def check_logistic_fit(epochs, options, x):
             f"`{unknown[0]}` has no meaning with `logistic=True`: `fit` reads all texts once. "
             f"Received: {unknown[0]}={options[unknown[0]]!r}. Leave it out."
         )
-    check_scikit_learn()
 
 
 class LogisticFit:
@@ -53,7 +54,7 @@ class LogisticFit:
 
     Args:
         classifier: TextClassifier whose classes and statistics are known.
-        read: function of a batch of texts to what the head takes: vectors (batch, dim), and the
+        read: function of a batch of tokens to what the head takes: vectors (batch, dim), and the
             n-grams, a SparseTensor, or None.
         evaluate: Keras' own `evaluate` of the classifier, for class numbers.
         batch_size: int, for evaluation.
@@ -128,9 +129,9 @@ def rows_of(read, x, y, sample_weight, steps=None):
     """Everything that the solution needs, of all rows.
 
     Args:
-        read: function of a batch of texts to the pooled vectors (batch, dim) and the n-grams, a
+        read: function of a batch of tokens to the pooled vectors (batch, dim) and the n-grams, a
             SparseTensor or None.
-        x: texts (n,) or tokens (n, time); or a stream of (texts, class numbers[, weights]).
+        x: tokens, RaggedTensor (n, None); or a stream of (tokens, class numbers[, weights]).
         y: class numbers (n,), None for a stream.
         sample_weight: (n,) or None.
         steps: int, batches to read of a stream, or None for all.
@@ -139,10 +140,7 @@ def rows_of(read, x, y, sample_weight, steps=None):
         Vectors float (n, dim), n-grams as a SciPy matrix or None, class numbers int (n,) and
         weights float (n,).
     """
-    if is_stream(x):
-        batches = itertools.islice(each_batch(x), steps)
-    else:
-        batches = _sorted_batches(x, y, sample_weight)
+    batches = batches_of(x, steps) if is_stream(x) else _sorted_batches(x, y, sample_weight)
     vectors, grams, numbers, weights = [], [], [], []
     for texts, labels, *weight in batches:
         pooled, sparse = read(texts)
@@ -175,9 +173,7 @@ def row_weights(y, classes, sample_weight, class_weight):
 
 
 def _sorted_batches(x, y, sample_weight):
-    order = by_length(x)
-    for start in range(0, len(order), BATCH):
-        rows = order[start : start + BATCH]
+    for rows in batches_by_length(x.row_lengths().numpy(), BATCH):
         weight = [] if sample_weight is None else [np.asarray(sample_weight)[rows]]
         yield tf.gather(x, rows), np.asarray(y)[rows], *weight
 

@@ -1,11 +1,10 @@
 """`LogisticHead`: logistic regression on pooled vectors and n-grams, solved instead of trained."""
 
-import importlib.util
-
 import keras
 import numpy as np
 import tensorflow as tf
 
+from keras_elmo.basics.keras_internals import take_any_inputs
 from keras_elmo.tasks.classifier.character_ngrams import BUCKETS
 
 STRENGTH = 10.0
@@ -42,8 +41,7 @@ class LogisticHead(keras.Layer):
         self, n_classes, ngrams=False, strength=STRENGTH, ngram_share=NGRAM_SHARE, **kwargs
     ):
         super().__init__(autocast=False, **kwargs)
-        self._convert_input_args = False
-        self._allow_non_tensor_positional_args = True
+        take_any_inputs(self)
         self.n_classes = n_classes
         self.ngrams = ngrams
         self.strength = strength
@@ -111,12 +109,3 @@ class LogisticHead(keras.Layer):
 def _unit_rows(x):
     """`x / |x|` in float32, 0 where `x` is 0."""
     return tf.math.l2_normalize(tf.cast(x, tf.float32), axis=-1, epsilon=1e-24)
-
-
-def check_scikit_learn():
-    """Raises an ImportError that says what to install, where scikit-learn is not."""
-    if importlib.util.find_spec("sklearn") is None:
-        raise ImportError(
-            "`logistic=True` is fitted by scikit-learn, which is not installed. Run "
-            '`pip install "keras_elmo[logistic]"`. A fitted model answers without it.'
-        )

@@ -1,46 +1,49 @@
 """`TextClassifier`: ELMo vectors, pooled and standardised, and a dense or a logistic head."""
 
-import collections
 import functools
+import os
+from collections.abc import Sequence
+from typing import Any
 
 import keras
 import numpy as np
 import tensorflow as tf
 
 from keras_elmo.basics.checks import check_count, check_flag, check_share
-from keras_elmo.export.hub import export_hub
+from keras_elmo.basics.keras_internals import is_within_fit, take_any_inputs
+from keras_elmo.embedding.stand_ins import stand_in_of
 from keras_elmo.tasks.averaging import with_averaging
-from keras_elmo.tasks.batches import (
-    batches_by_length,
-    encode_batches,
-    encode_validation,
-    predict_by_length,
-    read_data,
-    stream_batches,
-)
-from keras_elmo.tasks.cache.feature_cache import cache_for_fit
+from keras_elmo.tasks.cache.feature_cache import UsesFeatureCache, cache_for_fit
+from keras_elmo.tasks.cache.layer_cache import LayerCache
 from keras_elmo.tasks.classifier.character_ngrams import CharacterNGrams
 from keras_elmo.tasks.classifier.dense_head import DenseHead
 from keras_elmo.tasks.classifier.export import export_classifier
+from keras_elmo.tasks.classifier.first_pass import first_pass, traced
 from keras_elmo.tasks.classifier.logistic_fit import (
     LogisticFit,
     check_head_options,
     check_logistic_fit,
 )
 from keras_elmo.tasks.classifier.logistic_head import LogisticHead
+from keras_elmo.tasks.embedding_layers import elmo_layer
 from keras_elmo.tasks.inputs import (
-    batched,
     can_shuffle,
-    holds_text,
     is_stream,
-    model_input,
+    predict_by_length,
+    read_stream,
     split_rows,
 )
 from keras_elmo.tasks.labelled_model import LabelledModel
-from keras_elmo.tasks.labels import Labels, check_class_weight, readable_label_errors
+from keras_elmo.tasks.labels import (
+    Labels,
+    check_class_weight,
+    encode_batches,
+    labelled_rows,
+    readable_label_errors,
+)
 from keras_elmo.tasks.pooling import SequencePooling
 from keras_elmo.tasks.standardize import Standardize
-from keras_elmo.tasks.tagger.token_vectors import token_vectors
+from keras_elmo.text.inputs import batch_of
 
 TRAINING_BATCH = 60
 LEARNING_RATE = 2e-3  # twice Keras' own, which suits averaged weights
@@ -49,7 +52,7 @@ _KERAS_OPTIONS = ("name", "dtype", "trainable")
 
 
 @keras.saving.register_keras_serializable(package="keras_elmo")
-class TextClassifier(LabelledModel):
+class TextClassifier(UsesFeatureCache, LabelledModel):
     """Classifies texts: ELMo's mix of biLM layers, pooled, standardised, two Dense layers.
 
     `p = softmax(W_2 relu(W_1 z + b_1) + b_2)` (sigmoid for two classes), where `z` is the mean
@@ -66,15 +69,14 @@ class TextClassifier(LabelledModel):
     Args:
         source: what `ELMoEmbedding` takes as source, or an ELMoEmbedding with `output="elmo"`.
         pooling: "mean", "max" or "both" (concatenated) over a text's tokens.
-        standardize: bool, whether pooled features are standardised.
-        hidden_units: int, width of the hidden layer.
-        dropout: float in [0, 1), dropped from the hidden layer in training.
-        average_weights: bool, whether validation, callbacks and the fitted model have a moving
+        standardize: whether pooled features are standardised.
+        hidden_units: width of the hidden layer.
+        dropout: share in [0, 1), dropped from the hidden layer in training.
+        average_weights: whether validation, callbacks and the fitted model have a moving
             average of the weights over the last steps (`WeightAveraging`) instead of the last.
-        logistic: bool, whether a logistic regression takes the place of the two Dense layers;
-            `hidden_units`, `dropout` and `average_weights` must be left out then. `fit` needs
-            scikit-learn for it (`pip install "keras_elmo[logistic]"`), the fitted model does not.
-        ngrams: bool, whether the logistic regression sees the n-grams of characters as well.
+        logistic: whether a logistic regression takes the place of the two Dense layers;
+            `hidden_units`, `dropout` and `average_weights` must be left out then.
+        ngrams: whether the logistic regression sees the n-grams of characters as well.
         classes: the labels, if known before training; None takes them from the first `fit`.
         **kwargs: `name`, `dtype` and `trainable` for Keras, all others for `ELMoEmbedding`
             (`mix=ScalarMix(layer_norm=True)`, `tokenizer="words"` ...).
@@ -105,19 +107,20 @@ class TextClassifier(LabelledModel):
 
     def __init__(
         self,
-        source="english-small",
-        pooling="both",
-        standardize=True,
-        hidden_units=256,
-        dropout=0.0,
-        average_weights=True,
-        logistic=False,
-        ngrams=False,
-        classes=None,
-        **kwargs,
+        source: Any = "english-small",
+        pooling: str = "both",
+        standardize: bool = True,
+        hidden_units: int = 256,
+        dropout: float = 0.0,
+        average_weights: bool = True,
+        logistic: bool = False,
+        ngrams: bool = False,
+        classes: Sequence | None = None,
+        **kwargs: Any,
     ):
         keras_options = {key: kwargs.pop(key) for key in _KERAS_OPTIONS if key in kwargs}
         super().__init__(**keras_options)
+        take_any_inputs(self)
         self.pooling = pooling
         self.standardize = check_flag("standardize", standardize)
         self.average_weights = check_flag("average_weights", average_weights)
@@ -126,32 +129,20 @@ class TextClassifier(LabelledModel):
         self.logistic = check_flag("logistic", logistic)
         self.ngrams = check_flag("ngrams", ngrams)
         policy = self.dtype_policy
-        self.embedding = token_vectors(source, policy, kwargs)
+        self.embedding = elmo_layer(source, policy, kwargs)
         self.pool = SequencePooling(pooling, dtype=policy, name="pooling")
-        self.standardization = None
-        if standardize:
-            self.standardization = Standardize(dtype=policy, name="standardization")
+        standardization = Standardize(dtype=policy, name="standardization")
+        self.standardization = standardization if standardize else None
         self.characters = CharacterNGrams(name="ngrams") if ngrams else None
-        self.head = None
-        check_head_options(logistic, ngrams, self.embedding.fine_tune)
-        if logistic and (hidden_units, dropout, average_weights) != (256, 0.0, True):
-            raise ValueError(
-                "`hidden_units`, `dropout` and `average_weights` have no meaning with "
-                f"`logistic=True`. Received: {hidden_units}, {dropout} and {average_weights}. "
-                "Leave them out."
-            )
+        self.head: Any = None
+        check_head_options(self)
         self.labels = None
-        self._rank = None
         if classes is not None:
             self._set_classes(classes)
 
-    def export_hub(self, directory, overwrite=False):
-        """Writes the ELMo layer as a module for TF-Hub: `keras_elmo.export_hub`."""
-        export_hub(self, directory, overwrite)
-
-    def __call__(self, inputs, *args, **kwargs):
-        """Probabilities for a tensor, or for texts in any container."""
-        inputs = self._texts(inputs) if holds_text(inputs) else inputs
+    def __call__(self, inputs: Any, *args: Any, **kwargs: Any) -> tf.Tensor:
+        """Probabilities for texts or tokens in any container; a RaggedTensor is taken as it is."""
+        inputs = inputs if isinstance(inputs, keras.KerasTensor) else self.tokens(inputs)
         return super().__call__(inputs, *args, **kwargs)
 
     def build(self, input_shape=None):
@@ -167,16 +158,26 @@ class TextClassifier(LabelledModel):
             return self.head(*self._logistic_features(inputs))
         return self.head(self._standardized(inputs, training), training=training)
 
-    def features(self, inputs, training=None):
+    def features(self, inputs: Any, training: bool | None = None) -> tf.Tensor:
         """The pooled features before standardisation: (batch, dim), or (batch, 2 * dim)."""
-        cache = self.embedding.feature_cache
-        if cache is None or cache.has_norm:
-            return self.pool(self.embedding(inputs, training=training))
-        tokens = self.embedding.read(inputs).tokens
-        return tf.cast(cache.features(tokens, self.pooling, training), self.pool.compute_dtype)
+        tokens, cache = self.tokens(inputs), stand_in_of(self.embedding)
+        if not isinstance(cache, LayerCache) or cache.has_norm:
+            return self.pool(self.embedding.embed(batch_of(tokens), training))
+        pooled = cache.features(tokens, self.pooling, training)
+        return tf.cast(pooled, self.pool.compute_dtype)
+
+    def tokens(self, inputs: Any) -> tf.RaggedTensor:
+        """The tokens of texts or tokens; a RaggedTensor is taken as it is."""
+        return inputs if isinstance(inputs, tf.RaggedTensor) else self._read(inputs)
+
+    def learn_classes(self, labels: Sequence) -> None:
+        """Takes the classes from labels unless they are known; raises where a label is not."""
+        if self.labels is None:
+            self._set_classes(labels)
+        self.labels.encode(labels)
 
     @property
-    def needs_means_only(self):
+    def needs_means_only(self) -> bool:
         """Whether of the embedding's output only the mean over a text's tokens is used."""
         return self.pooling == "mean"
 
@@ -184,25 +185,22 @@ class TextClassifier(LabelledModel):
         self._check_fitted()
         return (input_shape[0], self.head.units)
 
-    def compute_output_spec(self, inputs, training=None):
-        return keras.KerasTensor(self.compute_output_shape(inputs.shape), "float32")
-
     def fit(
         self,
-        x=None,
-        y=None,
-        batch_size=None,
-        epochs=1,
-        verbose="auto",
-        callbacks=None,
-        validation_split=0.0,
-        validation_data=None,
-        shuffle=True,
-        class_weight=None,
-        sample_weight=None,
-        feature_cache=True,
-        **kwargs,
-    ):
+        x: Any = None,
+        y: Any = None,
+        batch_size: int | None = None,
+        epochs: int = 1,
+        verbose: int | str = "auto",
+        callbacks: Any = None,
+        validation_split: float = 0.0,
+        validation_data: Any = None,
+        shuffle: bool = True,
+        class_weight: dict | None = None,
+        sample_weight: Any = None,
+        feature_cache: bool | str | os.PathLike = True,
+        **kwargs: Any,
+    ) -> keras.callbacks.History:
         """Trains on texts and labels; a second call continues.
 
         Compiles the model with Adam, crossentropy and accuracy unless it was compiled before.
@@ -217,42 +215,44 @@ class TextClassifier(LabelledModel):
 
         With `logistic=True` there is one epoch without steps, whose end callbacks see;
         `class_weight` None means that all classes weigh alike, however many texts they have.
-
-        Returns:
-            The `keras.callbacks.History`.
         """
         check_class_weight(class_weight)
         if self.logistic:
             check_logistic_fit(epochs, kwargs, x)
         batch_size = TRAINING_BATCH if batch_size is None else check_count("batch_size", batch_size)
-        x, y, sample_weight = read_data(self._texts(x), y, sample_weight, batch_size)
+        x, y, sample_weight = self._data(x, y, sample_weight, batch_size)
         if validation_split and validation_data is None and not is_stream(x):
             train, validation_data = split_rows(validation_split, x, y, sample_weight)
             x, y, sample_weight = train
+        elif validation_data is not None:
+            x_val, y_val, weights = keras.utils.unpack_x_y_sample_weight(validation_data)
+            validation_data = self._data(x_val, y_val, weights, batch_size)
         if not is_stream(x):
-            self._learn_classes(y)
+            self.learn_classes(y)
         with cache_for_fit(self, self.embedding, feature_cache) as cache, readable_label_errors():
             if cache is not None and not is_stream(x):
-                cache.add(x, verbose=verbose in (1, "auto"))
-            self._first_pass(x, kwargs.get("steps_per_epoch"))
-            validation_data = encode_validation(
-                validation_data, self.labels, self.embedding.inputs, batch_size
-            )
+                cache.add_tokens(x, verbose=verbose in (1, "auto"))
+            first_pass(self, x, kwargs.get("steps_per_epoch"))
             self._compile_unless_compiled()
             x, y = encode_batches(x, y, self.labels)
+            if validation_data is not None:
+                x_val, y_val, weights = validation_data
+                x_val, y_val = encode_batches(x_val, y_val, self.labels)
+                validation_data = keras.utils.pack_x_y_sample_weight(x_val, y_val, weights)
             class_weight = class_weight and self.labels.encode_weights(class_weight)
             if self.logistic:
-                read = self._traced(self._logistic_features)
-                fit = LogisticFit(self, read, super().evaluate, batch_size, verbose, **kwargs)
+                read = traced(self, self._logistic_features)
+                evaluate = self.keras_methods().evaluate
+                fit = LogisticFit(self, read, evaluate, batch_size, verbose, **kwargs)
                 return fit.run((x, y, sample_weight), class_weight, validation_data, callbacks)
-            return super().fit(
+            return self.keras_methods().fit(
                 x,
                 y,
                 batch_size=None if is_stream(x) else batch_size,
                 epochs=epochs,
                 verbose=verbose,
                 callbacks=with_averaging(callbacks) if self.average_weights else callbacks,
-                validation_split=validation_split,
+                validation_split=validation_split if is_stream(x) else 0.0,
                 validation_data=validation_data,
                 shuffle=shuffle and can_shuffle(x),
                 class_weight=class_weight,
@@ -261,46 +261,59 @@ class TextClassifier(LabelledModel):
             )
 
     def evaluate(
-        self, x=None, y=None, batch_size=None, verbose="auto", sample_weight=None, **kwargs
-    ):
+        self,
+        x: Any = None,
+        y: Any = None,
+        batch_size: int | None = None,
+        verbose: int | str = "auto",
+        sample_weight: Any = None,
+        **kwargs: Any,
+    ) -> Any:
         """Loss and metrics as from `keras.Model.evaluate`, for labels of the user's own kind."""
-        if "_use_cached_eval_dataset" not in kwargs:  # fit's own call comes with class numbers
+        if not is_within_fit(kwargs):  # fit's own call comes with class numbers
             self._check_fitted()
             self._compile_unless_compiled()
             batch_size = batch_size or INFERENCE_BATCH
-            x, y, sample_weight = read_data(self._texts(x), y, sample_weight, batch_size)
+            x, y, sample_weight = self._data(x, y, sample_weight, batch_size)
             x, y = encode_batches(x, y, self.labels)
         batch_size = None if is_stream(x) else batch_size
         with readable_label_errors():
-            return super().evaluate(
+            return self.keras_methods().evaluate(
                 x, y, batch_size=batch_size, verbose=verbose, sample_weight=sample_weight, **kwargs
             )
 
-    def predict(self, x, batch_size=None, verbose="auto", **kwargs):
+    def predict(
+        self, x: Any, batch_size: int | None = None, verbose: int | str = "auto", **kwargs: Any
+    ) -> np.ndarray:
         """Probabilities as from `keras.Model.predict`: (n, 1) for two classes, else (n, classes).
 
         Texts in memory are run in order of length, which saves padding, and come back in their own.
         """
         self._check_fitted()
         batch_size = batch_size or INFERENCE_BATCH
-        x = self._texts(x)
+        run = functools.partial(self.keras_methods().predict, verbose=verbose, **kwargs)
         if is_stream(x):
-            return super().predict(batched(x, batch_size), verbose=verbose, **kwargs)
+            return run(read_stream(x, self._read, batch_size))
+        x = self._read(x)
         if "steps" in kwargs:
-            return super().predict(x, batch_size, verbose=verbose, **kwargs)
+            return run(x, batch_size)
         if x.shape[0] == 0:
             return np.zeros((0, self.head.units), np.float32)
-        run = super().predict
-        return predict_by_length(lambda rows: run(rows, batch_size, verbose=verbose, **kwargs), x)
+        lengths = x.row_lengths().numpy()
+        return predict_by_length(lambda rows: run(rows, batch_size), x, lengths)
 
-    def predict_proba(self, x, batch_size=None, verbose="auto"):
+    def predict_proba(
+        self, x: Any, batch_size: int | None = None, verbose: int | str = "auto"
+    ) -> np.ndarray:
         """Probabilities, float32 (n, n_classes), columns in the order of `classes_`."""
         probabilities = self.predict(x, batch_size=batch_size, verbose=verbose)
         if len(self.labels) == 2:
             return np.concatenate([1 - probabilities, probabilities], axis=1)
         return probabilities
 
-    def predict_labels(self, x, batch_size=None, verbose="auto"):
+    def predict_labels(
+        self, x: Any, batch_size: int | None = None, verbose: int | str = "auto"
+    ) -> np.ndarray:
         """The most probable label of every text, an array (n,) of the user's own kind."""
         probabilities = self.predict_proba(x, batch_size=batch_size, verbose=verbose)
         return self.labels.decode(probabilities.argmax(axis=1))
@@ -329,37 +342,15 @@ class TextClassifier(LabelledModel):
             self.head = DenseHead(n, *options, dtype=self.dtype_policy, name="head")
         self.build()
 
-    def _learn_classes(self, labels):
-        if self.labels is None:
-            self._set_classes(labels)
-        self.labels.encode(labels)
-
-    def _first_pass(self, x, steps_per_epoch):
-        """Takes statistics, and of a stream the classes, from the training data if not known."""
-        found = set()
-
-        def batches():
-            if is_stream(x):
-                return stream_batches(x, steps_per_epoch, found)
-            return batches_by_length(x)
-
-        for layer, read in ((self.standardization, self.features), (self.characters, self._tokens)):
-            if layer is not None and not layer.adapted:
-                layer.adapt(map(self._traced(read), batches()))
-        if self.labels is None:
-            if not found:
-                collections.deque(batches(), maxlen=0)
-            self._learn_classes(list(found))
-
-    def _traced(self, function):
-        if self.compiled and self.run_eagerly:
-            return function
-        # A partial is new each time: TensorFlow would take the graphs of several models for one
-        # function that is traced too often, and warn.
-        return tf.function(functools.partial(function), reduce_retracing=True)
-
-    def _tokens(self, inputs):
+    def _read(self, inputs):
+        """The tokens of texts or tokens in any container: the one kind that graphs of Keras see."""
         return self.embedding.read(inputs).tokens
+
+    def _data(self, x, y, sample_weight, batch_size):
+        """Tokens, a list of labels and weights of equal length; or a stream of batches of these."""
+        if is_stream(x):
+            return read_stream(x, self._read, batch_size), y, sample_weight
+        return labelled_rows(self._read(x), y, sample_weight)
 
     def _standardized(self, inputs, training=False):
         x = self.features(inputs, training=training)
@@ -367,7 +358,7 @@ class TextClassifier(LabelledModel):
 
     def _logistic_features(self, inputs):
         """What the logistic head takes: vectors, and n-grams or None."""
-        grams = self.characters(self._tokens(inputs)) if self.ngrams else None
+        grams = self.characters(self.tokens(inputs)) if self.ngrams else None
         return self._standardized(inputs), grams
 
     def _compile_unless_compiled(self):
@@ -376,12 +367,3 @@ class TextClassifier(LabelledModel):
             loss = "binary_crossentropy" if two else "sparse_categorical_crossentropy"
             optimizer = "sgd" if self.logistic else keras.optimizers.Adam(LEARNING_RATE)
             self.compile(optimizer=optimizer, loss=loss, metrics=["accuracy"])
-
-    def _texts(self, x):
-        """Strings as the model takes them; texts and tokens share no traced function."""
-        x = model_input(x, self.embedding.inputs)
-        rank = x.shape.rank if tf.is_tensor(x) else None
-        if rank != self._rank:
-            self.train_function = self.test_function = self.predict_function = None
-        self._rank = rank
-        return x

@@ -5,28 +5,33 @@ import re
 from typing import NamedTuple
 
 from keras_elmo.basics.checks import check_count
+from keras_elmo.basics.text_files import lines_of
 
 DOCUMENT_START = "-DOCSTART-"
 CONLLU_WIDTH = 10
 _NO_WORD = re.compile(r"\d+[-.]\d+")  # CoNLL-U: a token of several words, or a word left out
-_LINE_END = "\r\n"
 
 
 class TaggedSentences(NamedTuple):
     """Sentences with a label for each token.
 
     Attributes:
-        tokens: list of lists of str.
-        labels: list of lists of str, as long.
-        lines: list of lists of int: where each token stands in the file, counted from 1.
+        tokens: of each sentence.
+        labels: as many.
+        lines: where each token stands in the file, counted from 1.
     """
 
-    tokens: list
-    labels: list
-    lines: list
+    tokens: list[list[str]]
+    labels: list[list[str]]
+    lines: list[list[int]]
 
 
-def read_conll(path, token_column=1, label_column=2):
+def read_conll(
+    path: str | os.PathLike,
+    token_column: int = 1,
+    label_column: int = 2,
+    encoding: str = "utf-8",
+) -> TaggedSentences:
     r"""Reads tagged sentences: a line for each token, columns, and blank lines between sentences.
 
     Columns are separated by tabs; by spaces where the file's first line that does not start with
@@ -35,9 +40,10 @@ def read_conll(path, token_column=1, label_column=2):
     (CoNLL-2003) are left out, and in CoNLL-U's ten columns the lines of ids such as `3-4`, `8.1`.
 
     Args:
-        path: UTF-8 text file.
-        token_column: int, where the tokens are, counted from 1.
-        label_column: int, where the labels are, counted from 1.
+        path: text file, gzip where its name ends in `.gz`.
+        token_column: where the tokens are, counted from 1.
+        label_column: where the labels are, counted from 1.
+        encoding: of the file.
 
     Returns:
         `TaggedSentences`; no sentence is empty.
@@ -45,7 +51,7 @@ def read_conll(path, token_column=1, label_column=2):
     Raises:
         FileNotFoundError: no such file.
         ValueError: a line that has other columns than the first one has, or no token or label in
-            them; a text that is not UTF-8; no sentence.
+            them; a text of another encoding; no sentence.
 
     Example:
 
@@ -61,8 +67,13 @@ def read_conll(path, token_column=1, label_column=2):
             "`label_column` must be another column than `token_column`. "
             f"Received: {label_column} for both."
         )
-    sentences = [[]]
-    for number, fields in _rows(path):
+    if not os.path.isfile(path):
+        found = "a directory" if os.path.isdir(path) else "nothing there"
+        raise FileNotFoundError(
+            f"{path} must be a file of tagged sentences. Received: {found}. Check the path."
+        )
+    sentences: list[list] = [[]]
+    for number, fields in _rows(path, [line.decode() for line in lines_of(path, encoding)]):
         if fields is not None:
             sentences[-1].append((*(_field(fields, c, path, number) for c in columns), number))
         elif sentences[-1]:
@@ -77,9 +88,8 @@ def read_conll(path, token_column=1, label_column=2):
     return TaggedSentences(*([list(row) for row in part] for part in (tokens, labels, lines)))
 
 
-def _rows(path):
+def _rows(path, lines):
     """Yields (line number, fields) for every token, and (line number, None) for blank lines."""
-    lines = _lines(path)
     has_tabs = _has_tabs(lines)
     width = None
     for number, line in enumerate(lines, start=1):
@@ -106,26 +116,6 @@ def _has_tabs(lines):
     texts = [line for line in lines if line.strip(" \t")]
     certain = next((line for line in texts if not line.startswith("#")), None)
     return any("\t" in line for line in (texts if certain is None else [certain]))
-
-
-def _lines(path):
-    """The lines of a file: only line feeds end them, as tokens may hold other separators."""
-    if not os.path.isfile(path):
-        found = "a directory" if os.path.isdir(path) else "nothing there"
-        raise FileNotFoundError(
-            f"{path} must be a file of tagged sentences. Received: {found}. Check the path."
-        )
-    with open(path, "rb") as file:
-        data = file.read()
-    try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        raise ValueError(
-            f"{path}, line {line}: not UTF-8 (byte 0x{data[error.start]:02x}). Give a plain text "
-            "file in UTF-8."
-        ) from None
-    return [line.rstrip(_LINE_END) for line in text.split("\n")]
 
 
 def _field(fields, column, path, number):

@@ -1,20 +1,24 @@
 """A trained tagger for TensorFlow Serving."""
 
 import contextlib
+import os
+from typing import Any
 
+import keras
 import tensorflow as tf
 
+from keras_elmo.embedding.stand_ins import standing_in
 from keras_elmo.export.native import native_layers
 from keras_elmo.export.saved_model import SEQUENCE_LEN, TOKENS, graph_of, write_saved_model
 
 
-def export_tagger(tagger, directory, overwrite=False):
+def export_tagger(tagger: Any, directory: str | os.PathLike, overwrite: bool = False) -> None:
     """Writes a SavedModel from tokens to a label for each.
 
     Args:
         tagger: Tagger that knows its classes.
         directory: where to write; made where it does not exist.
-        overwrite: bool, whether a SavedModel that is there is replaced.
+        overwrite: whether a SavedModel that is there is replaced.
 
     Raises:
         FileExistsError: `directory` is not empty and `overwrite` is False, or it is no SavedModel.
@@ -37,19 +41,25 @@ def export_tagger(tagger, directory, overwrite=False):
     graph = graph_of(answer, TOKENS, SEQUENCE_LEN)
     signatures = {"serving_default": graph, "tokens": graph}
     tables = [tagger.glove.table] if tagger.glove else []
-    with native_layers(tagger) as variables, _without_cudnn(tagger.recurrent):
+    with native_layers(tagger) as variables, _without_cudnn(tagger.recurrent) as of_lstm:
+        variables |= of_lstm
         write_saved_model(directory, signatures, variables, overwrite, tables=tables)
 
 
 @contextlib.contextmanager
 def _without_cudnn(recurrent):
-    """Within the block the LSTM is traced to operations that every machine has."""
-    lstms = [recurrent.forward_layer, recurrent.backward_layer] if recurrent else []
-    before = [lstm.use_cudnn for lstm in lstms]
-    for lstm in lstms:
+    """Within the block the LSTM is a copy that is traced to operations that every machine has.
+
+    Yields:
+        dict of names to the copy's variables.
+    """
+    if recurrent is None:
+        yield {}
+        return
+    copy = keras.layers.Bidirectional.from_config(recurrent.get_config())
+    for lstm in (copy.forward_layer, copy.backward_layer):
         lstm.use_cudnn = False
-    try:
-        yield
-    finally:
-        for lstm, value in zip(lstms, before, strict=True):
-            lstm.use_cudnn = value
+    copy.build((None, None, recurrent.forward_layer.cell.kernel.shape[0]))
+    copy.set_weights(recurrent.get_weights())
+    with standing_in({recurrent: copy}):
+        yield {f"recurrent/{number}": variable for number, variable in enumerate(copy.variables)}

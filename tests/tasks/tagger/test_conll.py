@@ -75,12 +75,17 @@ def test_conllu_words_only(read):
         ("\tX\n", "line 1: nothing in column 1 of 2"),
         ("word\n", "line 1: nothing in column 2 of 1. Choose the columns"),
         ("\n# nothing\n\n".replace("# nothing", ""), "must hold tagged sentences. Received: no"),
-        (b"a\tX\n\xe9\tY\n", "line 2: not UTF-8 .byte 0xe9."),
+        (b"a\tX\n\xe9\tY\n", "line 2: text must be UTF-8. Received byte 0xe9 at column 1"),
     ],
 )
 def test_damaged_file_raises(read, text, message):
     with pytest.raises(ValueError, match=message):
         read(text)
+
+
+def test_another_encoding(tmp_path):
+    (tmp_path / "data.tsv").write_bytes("é\tX\n".encode("latin-1"))
+    assert read_conll(tmp_path / "data.tsv", encoding="latin-1").tokens == [["é"]]
 
 
 def test_wrong_arguments_raise(read, tmp_path):

@@ -107,7 +107,7 @@ def test_it_answers_in_a_process_without_this_package(directory):
 
 @pytest.mark.parametrize(
     "options",
-    [{"units": 0}, {"mix": ScalarMix(layer_norm=True)}, {"fine_tune": True}, {"classes": [3, 1]}],
+    [{"units": 0}, {"mix": ScalarMix(layer_norm=True), "classes": [3, 1]}, {"fine_tune": True}],
 )
 def test_options_of_the_tagger_hold(make, options, tmp_path):
     tagger = make(**options)
@@ -117,7 +117,6 @@ def test_options_of_the_tagger_hold(make, options, tmp_path):
 
 
 def test_the_tagger_goes_on_as_before(directory, tagger):
-    assert tagger.embedding.feature_cache is None
     lstms = (tagger.recurrent.forward_layer, tagger.recurrent.backward_layer)
     assert [lstm.use_cudnn for lstm in lstms] == ["auto", "auto"]
 

@@ -1,6 +1,4 @@
 import shutil
-import subprocess
-import sys
 
 import keras
 import numpy as np
@@ -11,13 +9,6 @@ from keras_elmo.tasks.tagger.tagger import Tagger
 
 TOKENS = [["see", "you", "at", "8"], [], ["New York"]]
 LABELS = [["VERB", "PRON", "ADP", "NUM"], [], ["NAME"]]
-
-ELSEWHERE = """
-import sys
-import keras, keras_elmo, numpy as np
-model = keras.models.load_model(sys.argv[1])
-np.save(sys.argv[2], model.predict([["see", "you", "at", "8"], [], ["New York"]], verbose=0))
-"""
 
 
 @pytest.fixture(scope="module")
@@ -44,13 +35,6 @@ def test_loaded_tagger_is_the_same_and_trains_on(saved):
     assert loaded.embedding.gamma == tagger.embedding.gamma != 1.0
     loaded.fit(TOKENS, LABELS, verbose=0)
     assert int(loaded.optimizer.iterations.numpy()) == 3
-
-
-def test_tagger_loads_in_a_new_process(saved, tmp_path):
-    tagger, path = saved
-    found = tmp_path / "p.npy"
-    subprocess.run([sys.executable, "-c", ELSEWHERE, path, found], check=True, capture_output=True)
-    np.testing.assert_allclose(np.load(found), tagger.predict(TOKENS, verbose=0), atol=1e-5)
 
 
 def test_config_makes_an_untrained_twin(saved):

@@ -4,7 +4,8 @@ import pytest
 import tensorflow as tf
 
 from keras_elmo.tasks.labels import Labels
-from keras_elmo.tasks.tagger.sequence_labels import encode_labels, read_labels, read_tokens
+from keras_elmo.tasks.tagger.sequence_labels import encode_labels, read_labels
+from keras_elmo.text.tokens import as_tokens
 
 TOKENS = [["a", "b", "c"], [], ["d"]]
 LABELS = [["X", "Y", "X"], [], ["Y"]]
@@ -13,23 +14,7 @@ PADDED = [["X", "Y", "X"], ["?", "?", "?"], ["Y", "", "?"]]
 
 @pytest.fixture
 def tokens():
-    return read_tokens(TOKENS)
-
-
-@pytest.mark.parametrize(
-    "tokens",
-    [
-        TOKENS,
-        tf.ragged.constant(TOKENS),
-        [["a", "b", "c"], ["", "", ""], ["d", "", ""]],
-        np.array([["a", "b", "c"], ["", "", ""], ["d", "", ""]]),
-        {"tokens": tf.constant([["a", "b", "c"], ["x"] * 3, ["d"] * 3]), "sequence_len": [3, 0, 1]},
-    ],
-    ids=["lists", "ragged", "padded lists", "array", "dict"],
-)
-def test_tokens_in_every_container(tokens):
-    expected = [[token.encode() for token in row] for row in TOKENS]
-    assert read_tokens(tokens).to_list() == expected
+    return as_tokens(TOKENS)
 
 
 @pytest.mark.parametrize(

@@ -177,7 +177,6 @@ def test_cache_changes_nothing_but_the_time(make, tmp_path):
     def fit(feature_cache):
         tagger = make(dropout=0.0)
         history = tagger.fit(TOKENS, LABELS, epochs=3, verbose=0, feature_cache=feature_cache)
-        assert tagger.embedding.feature_cache is None
         return history.history["loss"], tagger.predict(TOKENS, verbose=0)
 
     losses, outputs = fit(False)
@@ -216,12 +215,13 @@ def test_prediction_follows_the_weights(make):
     np.testing.assert_allclose(after[:1], tagger(TOKENS[:1]), atol=1e-6)
 
 
-def test_spans_are_scored(make):
+def test_spans_are_scored(make, monkeypatch):
     labels = [["B-A", "I-A", "O", "B-B"], [], ["B-A", "O"], ["O"]]
-    tagger = make(classes=None, units=16, dropout=0.0)
-    tagger.fit(TOKENS, labels, epochs=80, verbose=0)
+    predicted = [["B-A", "I-A", "O", "B-C"], [], ["B-A", "O"], ["O"]]
+    tagger = make()
+    monkeypatch.setattr(tagger, "predict_labels", lambda tokens, *_: predicted)
     scores = tagger.score_spans(TOKENS, labels, verbose=0)
-    assert (scores.n_true, scores.n_predicted, scores.n_right, scores.f1) == (3, 3, 3, 1.0)
+    assert (scores.n_true, scores.n_predicted, scores.n_right) == (3, 3, 2)
 
 
 def test_numbers_and_bools_are_labels_too(make):

@@ -1,15 +1,14 @@
-"""The embedding layers of a tagger."""
+"""The embedding layers of task models."""
 
 import os
 
 from keras_elmo.embedding.elmo_embedding import ELMoEmbedding
 from keras_elmo.embedding.glove_embedding import GloVeEmbedding
 from keras_elmo.embedding.word_vectors import WordVectors
-from keras_elmo.tasks.tagger.token_vectors import token_vectors
 
 
-def embedding_of_tokens(source, policy, options):
-    """The ELMoEmbedding of a tagger: one vector for each token of tokenised sentences.
+def elmo_layer(source, policy, options):
+    """The `ELMoEmbedding` of a task model: `output="elmo"`, one mix.
 
     Args:
         source: what `ELMoEmbedding` takes as source, or an ELMoEmbedding.
@@ -19,8 +18,28 @@ def embedding_of_tokens(source, policy, options):
     Raises:
         ValueError: the layer or the options ask for anything else.
     """
+    fixed = [name for name in ("output", "num_mixes", "keep_boundaries") if name in options]
+    if fixed:
+        raise ValueError(
+            f"`{fixed[0]}` must be left out: a task model takes one mixed vector a token. "
+            f"Received: {fixed[0]}={options[fixed[0]]!r}. Build the model from an ELMoEmbedding "
+            "and layers of your own."
+        )
+    if not isinstance(source, ELMoEmbedding):
+        return ELMoEmbedding(source, output="elmo", dtype=policy, name="embedding", **options)
+    if source.output_names != "elmo" or source.num_mixes != 1 or options:
+        raise ValueError(
+            'An ELMoEmbedding as `source` must have `output="elmo"`, one mix, and no further '
+            f"options. Received: output={source.output_names!r}, num_mixes={source.num_mixes}, "
+            f"options {sorted(options)}."
+        )
+    return source
+
+
+def elmo_layer_of_tokens(source, policy, options):
+    """As `elmo_layer`, for sentences that are split already: one vector for each token."""
     if isinstance(source, ELMoEmbedding):
-        layer = token_vectors(source, policy, options)
+        layer = elmo_layer(source, policy, options)
         kept = {"inputs": layer.inputs, "max_tokens": layer.max_tokens}
         if kept != {"inputs": "tokens", "max_tokens": None} or layer.keep_boundaries:
             raise ValueError(
@@ -35,11 +54,11 @@ def embedding_of_tokens(source, policy, options):
             f"`{fixed[0]}` must be left out: a tagger takes tokens, and labels all of them. "
             f"Received: {fixed[0]}={options[fixed[0]]!r}. Split or cut sentences before."
         )
-    return token_vectors(source, policy, {"inputs": "tokens", **options})
+    return elmo_layer(source, policy, {"inputs": "tokens", **options})
 
 
-def glove_embedding(glove, policy):
-    """The GloVeEmbedding that stands beside it, of a layer, vectors or a path; None of None."""
+def glove_layer(glove, policy):
+    """The GloVeEmbedding that stands beside ELMo's, of a layer, vectors or a path; None of None."""
     if glove is None or isinstance(glove, GloVeEmbedding):
         return glove
     if not isinstance(glove, (str, os.PathLike, WordVectors)):
