@@ -22,7 +22,7 @@ import contextlib, io, os, sys, keras_elmo_launcher
 keras_elmo_launcher.parses = True
 from keras_elmo.cli import main, train
 for program in (main, train):
-    helps = ([name, "--help"] for name in program.SUBCOMMANDS if name != "bilm")
+    helps = ([name, "--help"] for name in program.SUBCOMMANDS)
     for arguments in (["--help"], ["--version"], *helps):
         with contextlib.suppress(SystemExit), contextlib.redirect_stdout(io.StringIO()):
             program.main(arguments)
@@ -51,6 +51,9 @@ keras_elmo-train classifier --source nowhere
 keras_elmo-train classifier --output here.txt
 keras_elmo-train classifier --epochs 0
 keras_elmo-train tagger none.tsv
+keras_elmo-train bilm none.txt --output out
+keras_elmo-train bilm here.txt --output out --held-out none.txt
+keras_elmo-train bilm here.txt --output out --batch-size 0
 """
 
 

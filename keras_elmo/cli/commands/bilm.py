@@ -6,6 +6,7 @@ import os
 import re
 
 from keras_elmo.basics.options import positive_int
+from keras_elmo.basics.text_files import find_files
 from keras_elmo.cli import arguments
 from keras_elmo.cli.command import UserError
 from keras_elmo.cli.plots import PERPLEXITY, add_plots, check_plots
@@ -16,6 +17,7 @@ from keras_elmo.pretraining.options import (
     TextOptions,
     TrainingOptions,
 )
+from keras_elmo_launcher import load_package
 
 DESCRIPTION = """Pretrain a bidirectional language model: text files -> vocabulary -> windows ->
 next-word losses of both directions, summed, over one shared softmax -> preset directory.
@@ -76,10 +78,16 @@ def _add_run_options(group):
 
 def run(args: argparse.Namespace) -> int:
     """Runs the command; returns the exit status."""
+    try:
+        options = arguments.from_args(PretrainingOptions, args)
+        find_files([*args.text, *filter(None, [options.held_out])])
+    except (OSError, ValueError, TypeError) as error:
+        raise UserError(_with_flags(str(error))) from None
+    load_package()
     import tensorflow as tf
 
     try:
-        return _pretrain(args, arguments.from_args(PretrainingOptions, args))
+        return _pretrain(args, options)
     except tf.errors.OpError as error:
         if not os.environ.get("TF_CONFIG"):
             raise
