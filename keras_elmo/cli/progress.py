@@ -12,7 +12,7 @@ from keras_elmo.pretraining.training_log import read_log
 try:
     import resource
 except ImportError:  # not on Windows
-    resource = None
+    resource = None  # type: ignore[assignment]
 
 
 def show_plan(prepared):

@@ -1,16 +1,20 @@
 """A biLM with its softmax: what pretraining trains and evaluation reads."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import keras
 import tensorflow as tf
+
+from keras_elmo.bilm.bilm import BiLM
+from keras_elmo.layers.freezable import FreezableLayer
+from keras_elmo.text.vocabulary import Vocabulary
 
 
 class Directions(NamedTuple):
     """A value for each direction."""
 
-    forward: object
-    backward: object
+    forward: Any
+    backward: Any
 
 
 class BidirectionalLanguageModel(keras.layers.Layer):
@@ -20,24 +24,30 @@ class BidirectionalLanguageModel(keras.layers.Layer):
     `w_n .. w_1 <S>` after `</S> w_n .. w_1`. Peters et al. 2018, section 3.1.
 
     Args:
-        bilm: BiLM, created with `frozen=False` to be trained.
-        softmax: FullSoftmax or AdaptiveSoftmax.
-        vocabulary: Vocabulary of the softmax; words outside count as its unknown word.
+        bilm: created with `frozen=False` to be trained.
+        softmax: of `make_softmax`.
+        vocabulary: that of the softmax; words outside count as its unknown word.
     """
 
-    def __init__(self, bilm, softmax, vocabulary, **kwargs):
+    def __init__(self, bilm: BiLM, softmax: FreezableLayer, vocabulary: Vocabulary, **kwargs: Any):
         super().__init__(autocast=False, **kwargs)
         self.bilm = bilm
         self.softmax = softmax
         self.vocabulary = vocabulary
         self.built = True
 
-    def window_losses(self, windows, states, seed=None, resets=None):
+    def window_losses(
+        self,
+        windows: Any,
+        states: Directions,
+        seed: tf.Tensor | None = None,
+        resets: tf.Tensor | None = None,
+    ) -> tuple[Directions, Directions]:
         """Negative log-likelihoods of one batch of windows.
 
         Args:
             windows: Windows of string tensors `(batch, window)`.
-            states: Directions of states, those that the last call gave back.
+            states: those that the last call gave back.
             seed: int32 `(2,)` that dropout and sampling are a function of; None: neither, and the
                 softmax is exact.
             resets: bool `(batch, window)`, positions that begin from zero states; None: each
@@ -66,11 +76,11 @@ class BidirectionalLanguageModel(keras.layers.Layer):
         losses = tf.reduce_mean(nats, axis=[1, 2])
         return Directions(*tf.unstack(losses)), Directions(*new_states)
 
-    def sentence_losses(self, tokens):
+    def sentence_losses(self, tokens: tf.RaggedTensor) -> tuple[Directions, tf.Tensor]:
         """Negative log-likelihoods of whole sentences, each from zero states.
 
         Args:
-            tokens: RaggedTensor string `(batch, None)`.
+            tokens: string `(batch, None)`.
 
         Returns:
             `(nats, mask)`: Directions of float32 `(batch, time + 1)`, one for each word and for
@@ -88,7 +98,7 @@ class BidirectionalLanguageModel(keras.layers.Layer):
         hidden = Directions(ahead[:, :-1], behind[:, 1:])
         return Directions(*map(self._nats, hidden, targets)), mask[:, 1:]
 
-    def zero_states(self, batch_size):
+    def zero_states(self, batch_size: int) -> Directions:
         """The states before the first window, for a batch of `batch_size` lanes."""
         return Directions(*(stack.zero_states(batch_size) for stack in self._stacks()))
 

@@ -1,17 +1,21 @@
 """A trained biLM used as what it was trained to be: a language model."""
 
 import itertools
-from collections.abc import Iterator
+import os
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 import tensorflow as tf
 
 from keras_elmo.basics.checks import check_count
+from keras_elmo.language_model.bidirectional import BidirectionalLanguageModel
 from keras_elmo.language_model.files import load_language_model
 from keras_elmo.language_model.perplexity import chunks, pool, sentence_nats
-from keras_elmo.language_model.results import SentenceScore, Substitute
+from keras_elmo.language_model.results import Evaluation, SentenceScore, Substitute
 from keras_elmo.text.inputs import are_tokens, batches_of_texts, read_tokens
 from keras_elmo.text.tokens import as_tokens
+from keras_elmo.text.vocabulary import Vocabulary
 
 TEXTS_AT_ONCE = 1024  # of a dataset
 
@@ -26,7 +30,7 @@ class LanguageModel:
     held as a whole.
 
     Args:
-        model: BidirectionalLanguageModel; `LanguageModel.load` reads one from files.
+        model: what pretraining trains; `LanguageModel.load` reads one from files.
 
     Example:
 
@@ -38,19 +42,16 @@ class LanguageModel:
     5
     """
 
-    def __init__(self, model):
+    def __init__(self, model: BidirectionalLanguageModel):
         self._model = model
 
     @classmethod
-    def load(cls, place, dtype=None):
+    def load(cls, place: str | os.PathLike, dtype: Any = None) -> "LanguageModel":
         """Read a language model from its files.
 
         Args:
-            place: name of a preset, or a directory that `keras_elmo-train bilm` wrote.
+            place: name of a preset, or a directory that pretraining wrote.
             dtype: dtype policy of the layers, or None for Keras' default.
-
-        Returns:
-            LanguageModel.
 
         Raises:
             FileNotFoundError: there is no directory, or it holds a biLM without its softmax, as
@@ -61,16 +62,16 @@ class LanguageModel:
         return cls(load_language_model(place, dtype=dtype))
 
     @property
-    def vocabulary(self):
+    def vocabulary(self) -> Vocabulary:
         """The `Vocabulary` that the model predicts, its three marks included."""
         return self._model.vocabulary
 
     @property
-    def tokenizer(self):
+    def tokenizer(self) -> str:
         """The rule that splits texts: the one that the biLM names, or else `"space"`."""
         return self._model.bilm.tokenizer or "space"
 
-    def perplexity(self, texts):
+    def perplexity(self, texts: Any) -> Evaluation:
         """Measure the model: e to the mean negative log-likelihood of words and sentence ends.
 
         Texts without a token are left out, so that the lines of a file and the lines that hold
@@ -79,17 +80,13 @@ class LanguageModel:
         Args:
             texts: texts or lists of tokens, one sentence each.
 
-        Returns:
-            Evaluation: `forward`, `backward` and `combined` perplexity, `sentences`, `tokens` (the
-            predicted ones of a direction) and `unknown_share` (of the words).
-
         Raises:
             ValueError: no text holds a token, or texts are missing (None, NaN).
             TypeError: `texts` holds something else.
         """
         return pool(sentence_nats(self._model, _filled(part)) for part in self._parts(texts))
 
-    def score(self, texts):
+    def score(self, texts: Any) -> list[SentenceScore]:
         """Log-probability of each sentence.
 
         Args:
@@ -97,7 +94,7 @@ class LanguageModel:
                 of no words: its end alone is predicted.
 
         Returns:
-            list of SentenceScore, in the order of the texts.
+            A score for each, in the order of the texts.
 
         Raises:
             ValueError: texts are missing (None, NaN).
@@ -106,7 +103,9 @@ class LanguageModel:
         parts = (sentence_nats(self._model, part) for part in self._parts(texts))
         return [score for nats in parts for score in _scores(nats)]
 
-    def predict_words(self, tokens, position, k=10):
+    def predict_words(
+        self, tokens: Sequence[str | bytes], position: int, k: int = 10
+    ) -> list[Substitute]:
         """The words that fit best at a place, by what stands on both of its sides.
 
         `log p(w) = log p_forward(w | words before) + log p_backward(w | words after) - log Z`,
@@ -115,12 +114,12 @@ class LanguageModel:
         state the one after it, so the word that stands there has no part in it.
 
         Args:
-            tokens: list of str or bytes, the words of one sentence.
-            position: int, place of the word to replace, from 0.
-            k: int, how many words to give at most.
+            tokens: the words of one sentence.
+            position: place of the word to replace, from 0.
+            k: how many words to give at most.
 
         Returns:
-            list of Substitute, best first; the word that stands there may be among them.
+            Words, best first; the one that stands there may be among them.
 
         Raises:
             ValueError: there are no tokens, `position` is not a place in the sentence, or `k` is

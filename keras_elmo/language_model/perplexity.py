@@ -2,12 +2,14 @@
 
 import math
 import weakref
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 import numpy as np
 import tensorflow as tf
 
 from keras_elmo.basics.by_length import batches_by_length, neighbours
+from keras_elmo.language_model.bidirectional import BidirectionalLanguageModel
 from keras_elmo.language_model.results import Evaluation
 from keras_elmo.text.tokens import as_tokens
 
@@ -16,7 +18,7 @@ LOGITS_AT_ONCE = 2**27  # in one step, both directions, float32: half a gigabyte
 HELD_AT_ONCE = 2**18  # of a stream: characters of texts, or tokens
 
 # A graph holds the variables of its model but not the model, so both can go.
-_graphs = weakref.WeakKeyDictionary()
+_graphs: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()
 
 
 class SentenceNats(NamedTuple):
@@ -35,15 +37,12 @@ class SentenceNats(NamedTuple):
     unknown: np.ndarray
 
 
-def evaluate(model, sentences):
-    """Measure a model on held-out sentences.
+def evaluate(model: BidirectionalLanguageModel, sentences: Iterable[list]) -> Evaluation:
+    """Measure a model on held-out sentences; their order and batching do not matter.
 
     Args:
-        model: BidirectionalLanguageModel.
-        sentences: iterable of lists of tokens, bytes or str; a stream is never held as a whole.
-
-    Returns:
-        Evaluation; the order and the batching of sentences do not matter.
+        model: what to measure.
+        sentences: lists of tokens, bytes or str; a stream is never held as a whole.
 
     Raises:
         ValueError: there are no sentences.
@@ -51,15 +50,8 @@ def evaluate(model, sentences):
     return pool(sentence_nats(model, as_tokens(chunk)) for chunk in chunks(sentences))
 
 
-def chunks(rows):
-    """Cut a stream into lists of bounded size.
-
-    Args:
-        rows: iterable of texts, or of lists of tokens.
-
-    Yields:
-        list of rows, in order; `HELD_AT_ONCE` characters or tokens at most, or one row.
-    """
+def chunks(rows: Iterable) -> Iterator[list]:
+    """Cut a stream of texts or of lists of tokens into lists of bounded size, in order."""
     return neighbours(rows, _size_of, HELD_AT_ONCE)
 
 
@@ -67,15 +59,12 @@ def _size_of(row):
     return 1 + (len(row) if isinstance(row, (str, bytes, list, tuple)) else 0)
 
 
-def sentence_nats(model, tokens):
-    """Score sentences, those of like length together.
+def sentence_nats(model: BidirectionalLanguageModel, tokens: tf.RaggedTensor) -> SentenceNats:
+    """Score sentences, those of like length together; gives them in the order of the rows.
 
     Args:
-        model: BidirectionalLanguageModel.
-        tokens: RaggedTensor string `(n, None)`; a row without tokens has its end to predict.
-
-    Returns:
-        SentenceNats, in the order of the rows.
+        model: what to ask.
+        tokens: string `(n, None)`; a row without tokens has its end to predict.
     """
     lengths = tokens.row_lengths().numpy().astype(np.int64)
     sums = np.zeros((3, len(lengths)))
@@ -87,14 +76,8 @@ def sentence_nats(model, tokens):
     return SentenceNats(forward, backward, lengths + 1, unknown.astype(np.int64))
 
 
-def pool(parts):
+def pool(parts: Iterable[SentenceNats]) -> Evaluation:
     """Perplexities over all sentences of several parts.
-
-    Args:
-        parts: iterable of SentenceNats.
-
-    Returns:
-        Evaluation.
 
     Raises:
         ValueError: there are no sentences.

@@ -18,12 +18,12 @@ class Evaluation(NamedTuple):
     it count as its one unknown word.
 
     Attributes:
-        forward: float, of the forward direction.
-        backward: float, of the backward direction.
-        combined: float, e to the mean over both directions' nats.
-        sentences: int, sentences read.
-        tokens: int, predicted tokens a direction, sentence ends included.
-        unknown_share: float, share of the words that the vocabulary lacks.
+        forward: of the forward direction.
+        backward: of the backward direction.
+        combined: e to the mean over both directions' nats.
+        sentences: sentences read.
+        tokens: predicted tokens a direction, sentence ends included.
+        unknown_share: share of the words that the vocabulary lacks.
     """
 
     forward: float
@@ -38,11 +38,11 @@ class SentenceScore(NamedTuple):
     """Log-probabilities of one sentence, in nats, so never above 0.
 
     Attributes:
-        forward: float, `log p(w_1 .. w_n </S>)`, each given what stands before it.
-        backward: float, `log p(w_n .. w_1 <S>)`, each given what stands after it.
-        combined: float, the mean of both.
-        tokens: int, predicted tokens a direction: n words and the end of the sentence.
-        unknown: int, words that the vocabulary lacks; each counts as the one unknown word.
+        forward: `log p(w_1 .. w_n </S>)`, each given what stands before it.
+        backward: `log p(w_n .. w_1 <S>)`, each given what stands after it.
+        combined: the mean of both.
+        tokens: predicted tokens a direction: n words and the end of the sentence.
+        unknown: words that the vocabulary lacks; each counts as the one unknown word.
     """
 
     forward: float

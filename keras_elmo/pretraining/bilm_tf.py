@@ -3,6 +3,7 @@
 import contextlib
 import os
 import re
+from typing import Any
 
 import numpy as np
 import tensorflow as tf
@@ -27,23 +28,28 @@ SPELLINGS = (
 )
 
 
-def is_bilm_tf(directory):
+def is_bilm_tf(directory: str | os.PathLike) -> bool:
     """Whether a directory holds a TensorFlow checkpoint, as bilm-tf's trainer writes them."""
-    names = [entry.name for entry in os.scandir(directory) if entry.is_file()]
+    names = [entry.name for entry in os.scandir(os.fspath(directory)) if entry.is_file()]
     return any(name == "checkpoint" or name.endswith(".index") for name in names)
 
 
-def load_bilm_tf(directory, vocabulary_path, frozen=True, dtype=None):
+def load_bilm_tf(
+    directory: str | os.PathLike,
+    vocabulary_path: str | os.PathLike,
+    frozen: bool = True,
+    dtype: Any = None,
+) -> BidirectionalLanguageModel:
     """Read the newest training checkpoint of a directory that bilm-tf's trainer wrote.
 
     Args:
         directory: path of a directory with `options.json` and `model.ckpt-N.*`.
         vocabulary_path: path of the vocabulary file that was trained with.
-        frozen: bool, whether the biLM's weights are created non-trainable.
+        frozen: whether the biLM's weights are created non-trainable.
         dtype: dtype policy of the layers, or None for Keras' default.
 
     Returns:
-        BidirectionalLanguageModel with a FullSoftmax. The state of the optimizer is not read.
+        A model with a FullSoftmax. The state of the optimizer is not read.
 
     Raises:
         FileNotFoundError: there are no options, no checkpoint or no vocabulary.

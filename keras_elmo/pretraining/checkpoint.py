@@ -63,7 +63,7 @@ class Checkpoints:
         notes = np.frombuffer(json.dumps(checkpoint.notes).encode(), np.uint8)
         path = self.directory / NAME.format(checkpoint.step)
         with whole_file(path) as scratch, open(scratch, "wb") as file:
-            np.savez(file, **checkpoint.arrays, **{NOTES: notes})
+            np.savez(file, **{**checkpoint.arrays, NOTES: notes})
         self._remove_others(checkpoint.step)
 
     def _remove_others(self, step):
@@ -75,7 +75,7 @@ class Checkpoints:
 
     def newest(self) -> tuple[Checkpoint | None, list[tuple[Path, str]]]:
         """The newest whole checkpoint, or None, and each damaged newer one with what is wrong."""
-        damaged = []
+        damaged: list[tuple[Path, str]] = []
         for path in reversed(self.paths()):
             try:
                 return _read(path), damaged

@@ -52,7 +52,7 @@ class CorpusCounts(NamedTuple):
 
 def count_corpus(paths: Iterable[str | os.PathLike], tokenizer: str) -> CorpusCounts:
     """Read text files once and count, in memory that grows with the distinct words only."""
-    words = collections.Counter()
+    words: collections.Counter[bytes] = collections.Counter()
     lines = sentences = 0
     for tokens in _token_lists(read_lines(paths), tokenizer):
         lines += 1

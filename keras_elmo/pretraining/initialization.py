@@ -2,7 +2,7 @@
 
 import dataclasses
 import os
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -18,10 +18,10 @@ class Initialization(NamedTuple):
     """What a model took over; the counts sum to the size of its vocabulary.
 
     Attributes:
-        words_kept: int, words whose softmax row is the source's.
-        words_restarted: int, words that the source knows too, but with a row that does not fit:
+        words_kept: words whose softmax row is the source's.
+        words_restarted: words that the source knows too, but with a row that does not fit:
             in another cluster of an adaptive softmax.
-        words_new: int, words that the source does not know.
+        words_new: words that the source does not know.
     """
 
     words_kept: int
@@ -37,7 +37,9 @@ class _Cluster(NamedTuple):
     part: object
 
 
-def load_source(place, vocabulary_path=None, dtype=None):
+def load_source(
+    place: Any, vocabulary_path: str | os.PathLike | None = None, dtype: Any = None
+) -> BidirectionalLanguageModel | BiLM:
     """Load what training can start from.
 
     Args:
@@ -48,7 +50,7 @@ def load_source(place, vocabulary_path=None, dtype=None):
         dtype: dtype policy of the layers, or None for Keras' default.
 
     Returns:
-        BidirectionalLanguageModel, or BiLM where there is no softmax.
+        What is there; a BiLM where there is no softmax.
 
     Raises:
         FileNotFoundError: nothing is found at `place`, or a file is missing there.
@@ -81,7 +83,9 @@ def _check_no_vocabulary(vocabulary_path, place):
         )
 
 
-def initialize(model, source):
+def initialize(
+    model: BidirectionalLanguageModel, source: BidirectionalLanguageModel | BiLM
+) -> Initialization:
     """Start a model from another one's weights.
 
     The biLM is copied. So are the softmax's weights and biases of the words that both
@@ -92,11 +96,8 @@ def initialize(model, source):
     values that it was made with.
 
     Args:
-        model: BidirectionalLanguageModel, changed in place.
-        source: BidirectionalLanguageModel, or BiLM to start only the biLM.
-
-    Returns:
-        Initialization.
+        model: changed in place.
+        source: a BiLM starts only the biLM.
 
     Raises:
         TypeError: `source` is neither.

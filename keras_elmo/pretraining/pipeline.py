@@ -1,9 +1,11 @@
 """The windows of a run, prefetched and dealt to the replicas of a strategy."""
 
 import collections
+from typing import Any
 
 import tensorflow as tf
 
+from keras_elmo.pretraining.corpus import ShuffledLines
 from keras_elmo.pretraining.lanes import Lanes, Position, Windows
 
 PREFETCHED_BATCHES = 8
@@ -15,15 +17,23 @@ class WindowPipeline:
     Each machine reads the lanes of its own replicas only.
 
     Args:
-        stream: ShuffledLines.
+        stream: what the lanes are dealt.
         tokenizer: `"space"` or `"words"`.
-        strategy: `tf.distribute.Strategy`.
-        batch_size: int, lanes of each replica.
-        window: int, positions a window.
-        position: Position of all lanes of all machines to go on from; None for the start.
+        strategy: whose replicas get the windows.
+        batch_size: lanes of each replica.
+        window: positions a window.
+        position: that of all lanes of all machines to go on from; None for the start.
     """
 
-    def __init__(self, stream, tokenizer, strategy, batch_size, window, position=None):
+    def __init__(
+        self,
+        stream: ShuffledLines,
+        tokenizer: str,
+        strategy: tf.distribute.Strategy,
+        batch_size: int,
+        window: int,
+        position: Position | None = None,
+    ):
         self.stream = stream
         self.tokenizer = tokenizer
         self.batch_size = batch_size
@@ -31,11 +41,11 @@ class WindowPipeline:
         self.n_lanes = batch_size * strategy.num_replicas_in_sync
         self._start = position or Position.start(self.n_lanes)
         self._dataset = strategy.distribute_datasets_from_function(self._local_dataset)
-        self._batches = None
-        self._read_ahead = collections.deque()
+        self._batches: Any = None
+        self._read_ahead: collections.deque[Position] = collections.deque()
         self.position = Position(*(field[self.own.start : self.own.stop] for field in self._start))
 
-    def __next__(self):
+    def __next__(self) -> Windows:
         """The next Windows, one for each replica; `position` then stands behind them."""
         if self._batches is None:
             self._batches = iter(self._dataset)

@@ -5,6 +5,7 @@ import hashlib
 import itertools
 import json
 import os
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import tensorflow as tf
@@ -17,7 +18,7 @@ from keras_elmo.language_model.bidirectional import BidirectionalLanguageModel
 from keras_elmo.language_model.files import MODEL_FILES
 from keras_elmo.language_model.softmax.make_softmax import make_softmax
 from keras_elmo.layers.freezable import initial_values_of
-from keras_elmo.pretraining.checkpoint import Checkpoint, Checkpoints
+from keras_elmo.pretraining.checkpoint import Checkpoints
 from keras_elmo.pretraining.corpus import CorpusCounts, ShuffledLines, count_corpus, read_sentences
 from keras_elmo.pretraining.initialization import initialize, load_source
 from keras_elmo.pretraining.options import (
@@ -71,7 +72,7 @@ class Prepared(NamedTuple):
 
 
 def prepare(
-    text: str | os.PathLike | list,
+    text: str | os.PathLike | Sequence[str | os.PathLike],
     output: str | os.PathLike,
     options: PretrainingOptions,
     strategy: tf.distribute.Strategy,
@@ -87,7 +88,8 @@ def prepare(
         TypeError: a place is not of a type that can name one.
         ValueError: text, options, vocabulary or checkpoint are not what they should be.
     """
-    notes, remarks = [], []
+    notes: list[str] = []
+    remarks: list[str] = []
     paths, held_out_paths = _find_texts(text, options.held_out)
     output = os.fspath(output)
     _check_places(output, options, resume, overwrite)
@@ -163,7 +165,7 @@ def _check_tensorboard(place):
         )
 
 
-def _newest_checkpoint(output, notes, remarks) -> Checkpoint | None:
+def _newest_checkpoint(output, notes, remarks):
     checkpoint, damaged = Checkpoints(os.path.join(output, CHECKPOINTS)).newest()
     remarks += [
         f"{path} is damaged ({reason}); the one before it is looked at" for path, reason in damaged

@@ -160,7 +160,7 @@ class Run:
     @property
     def finished(self) -> bool:
         """Whether the last step is taken."""
-        return self.trainer.done >= self.options.steps
+        return self.trainer.done >= (self.options.steps or 0)
 
     @property
     def out_of_patience(self) -> bool:

@@ -2,6 +2,7 @@
 
 import csv
 import os
+from typing import Any
 
 from keras_elmo.basics.files import whole_file
 
@@ -34,8 +35,8 @@ class TrainingLog:
         self.path = os.path.join(directory, LOG)
         self.done = done
         self.tensorboard = tensorboard
-        self._file = None
-        self._events = None
+        self._file: Any = None
+        self._events: Any = None
 
     def __enter__(self):
         return self

@@ -1,5 +1,9 @@
 """A softmax by clusters of words of falling frequency."""
 
+from collections.abc import Sequence
+from typing import Any
+
+import keras
 import tensorflow as tf
 
 from keras_elmo.language_model.softmax.full import FullSoftmax
@@ -16,11 +20,11 @@ class AdaptiveSoftmax(FreezableLayer):
     probabilities of all words sum to 1. Grave et al. 2017, section 4.
 
     Args:
-        vocabulary_size: int; ids are expected by falling frequency.
-        hidden_dim: int, size of h.
-        cutoffs: ints, the first id of each tail cluster; those from `vocabulary_size` on are
+        vocabulary_size: number of words; ids are expected by falling frequency.
+        hidden_dim: size of h.
+        cutoffs: the first id of each tail cluster; those from `vocabulary_size` on are
             left out.
-        div_value: int, cluster k projects h to `hidden_dim / div_value ** k`.
+        div_value: cluster k projects h to `hidden_dim / div_value ** k`.
 
     Call arguments:
         hidden: float32 `(n, hidden_dim)`.
@@ -33,7 +37,14 @@ class AdaptiveSoftmax(FreezableLayer):
 
     kind = "adaptive"
 
-    def __init__(self, vocabulary_size, hidden_dim, cutoffs=(2_000, 10_000), div_value=2, **kwargs):
+    def __init__(
+        self,
+        vocabulary_size: int,
+        hidden_dim: int,
+        cutoffs: Sequence[int] = (2_000, 10_000),
+        div_value: int = 2,
+        **kwargs: Any,
+    ):
         super().__init__(**kwargs)
         self.vocabulary_size = vocabulary_size
         self.hidden_dim = hidden_dim
@@ -82,7 +93,7 @@ class AdaptiveSoftmax(FreezableLayer):
     def _head_class(self, targets, cluster):
         return tf.where(cluster == 0, targets, (self.cutoffs or (0,))[0] + cluster - 1)
 
-    def log_probabilities(self, hidden):
+    def log_probabilities(self, hidden: tf.Tensor) -> tf.Tensor:
         """`log p(w | h)` of every word, float32 `(n, vocabulary_size)`, in nats."""
         words = self.head.vocabulary_size - len(self.tails)
         head = self.head.log_probabilities(hidden)
@@ -92,7 +103,7 @@ class AdaptiveSoftmax(FreezableLayer):
             parts.append(head[:, words + k, tf.newaxis] + tail.log_probabilities(below))
         return tf.concat(parts, axis=1)
 
-    def named_variables(self):
+    def named_variables(self) -> dict[str, keras.Variable]:
         """The weights as a dict of name to Keras variable."""
         table = {f"P_{k}": projection for k, projection in enumerate(self.projections)}
         for part in (self.head, *self.tails):

@@ -1,5 +1,8 @@
 """The softmax over the whole vocabulary."""
 
+from typing import Any
+
+import keras
 import numpy as np
 import tensorflow as tf
 
@@ -12,8 +15,8 @@ class FullSoftmax(FreezableLayer):
     """`p(w | h) = softmax(h W + b)_w` over the whole vocabulary.
 
     Args:
-        vocabulary_size: int.
-        hidden_dim: int, size of h.
+        vocabulary_size: number of words.
+        hidden_dim: size of h.
 
     Call arguments:
         hidden: float32 `(n, hidden_dim)`.
@@ -26,7 +29,7 @@ class FullSoftmax(FreezableLayer):
 
     kind = "full"
 
-    def __init__(self, vocabulary_size, hidden_dim, **kwargs):
+    def __init__(self, vocabulary_size: int, hidden_dim: int, **kwargs: Any):
         super().__init__(**kwargs)
         self.vocabulary_size = vocabulary_size
         self.hidden_dim = hidden_dim
@@ -40,19 +43,19 @@ class FullSoftmax(FreezableLayer):
     def call(self, hidden, targets, seed=None):
         return cross_entropy(self._logits(hidden), targets)
 
-    def log_probabilities(self, hidden):
+    def log_probabilities(self, hidden: tf.Tensor) -> tf.Tensor:
         """`log p(w | h)` of every word, float32 `(n, vocabulary_size)`, in nats."""
         return tf.nn.log_softmax(self._logits(hidden))
 
-    def named_variables(self):
+    def named_variables(self) -> dict[str, keras.Variable]:
         """The weights as a dict of name to Keras variable."""
         return {"W": self.W, "b": self.b}
 
-    def rows(self):
+    def rows(self) -> tuple[np.ndarray, np.ndarray]:
         """Each word's weights, float32 arrays `(vocabulary_size, hidden_dim)` and `(size,)`."""
         return np.asarray(self.W).T, np.asarray(self.b)
 
-    def set_rows(self, weights, biases):
+    def set_rows(self, weights: np.ndarray, biases: np.ndarray) -> None:
         """Set each word's weights, arrays as `rows` gives them."""
         self.W.assign(weights.T)
         self.b.assign(biases)

@@ -7,7 +7,7 @@ from keras_elmo.basics.checks import check_choice
 SOFTMAXES = ("adaptive", "full", "sampled")
 
 
-def make_softmax(kind: str, vocabulary_size: int, hidden_dim: int, **kwargs: Any):
+def make_softmax(kind: str, vocabulary_size: int, hidden_dim: int, **kwargs: Any) -> Any:
     """Build a softmax head.
 
     Args:

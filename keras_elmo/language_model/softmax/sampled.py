@@ -1,6 +1,7 @@
 """A softmax whose training loss looks at a sample of the vocabulary."""
 
 import math
+from typing import Any
 
 import numpy as np
 import tensorflow as tf
@@ -25,9 +26,9 @@ class SampledSoftmax(FullSoftmax):
     of the first clock after them, `Q_w = 1 - exp(-p_w T)` (Cohen & Kaplan 2008).
 
     Args:
-        vocabulary_size: int; ids are expected by falling frequency.
-        hidden_dim: int, size of h.
-        n_samples: int, words drawn a call, at most the whole vocabulary (the loss is exact
+        vocabulary_size: number of words; ids are expected by falling frequency.
+        hidden_dim: size of h.
+        n_samples: words drawn a call, at most the whole vocabulary (the loss is exact
             then); None: a tenth of the vocabulary, at most 8,192.
 
     Call arguments:
@@ -45,7 +46,13 @@ class SampledSoftmax(FullSoftmax):
 
     kind = "sampled"
 
-    def __init__(self, vocabulary_size, hidden_dim, n_samples=None, **kwargs):
+    def __init__(
+        self,
+        vocabulary_size: int,
+        hidden_dim: int,
+        n_samples: int | None = None,
+        **kwargs: Any,
+    ):
         super().__init__(vocabulary_size, hidden_dim, **kwargs)
         if n_samples is None:
             n_samples = min(MOST_SAMPLES, max(1, vocabulary_size // 10))
@@ -68,7 +75,7 @@ class SampledSoftmax(FullSoftmax):
         logits = self._sampled_logits(hidden, targets, drawn, time)
         return cross_entropy(logits, tf.zeros_like(targets))
 
-    def draw(self, seed):
+    def draw(self, seed: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
         """Draw `n_samples` distinct words.
 
         Args:
@@ -82,7 +89,7 @@ class SampledSoftmax(FullSoftmax):
         times, ids = tf.math.top_k(-rings, self.n_samples + 1)
         return ids[:-1], -times[-1]
 
-    def log_inclusion(self, ids, time):
+    def log_inclusion(self, ids: tf.Tensor, time: tf.Tensor) -> tf.Tensor:
         """`log Q`, the float32 log-probability that each of `ids` has rung before `time`."""
         return tf.math.log(-tf.math.expm1(-self._rates(ids) * time))
 
@@ -115,10 +122,10 @@ class SampledSoftmax(FullSoftmax):
     def _corrected_biases(self, ids, time):
         return tf.gather(tf.convert_to_tensor(self.b), ids) - self.log_inclusion(ids, time)
 
-    def rows(self):
+    def rows(self) -> tuple[np.ndarray, np.ndarray]:
         return np.asarray(self.W), np.asarray(self.b)
 
-    def set_rows(self, weights, biases):
+    def set_rows(self, weights: np.ndarray, biases: np.ndarray) -> None:
         self.W.assign(weights)
         self.b.assign(biases)
 
