@@ -83,7 +83,7 @@ def pretrain(
     >>> found.step, len(found.history)
     (2, 1)
     >>> keras_elmo.ELMoEmbedding("my-bilm")(["the cat"]).shape
-    TensorShape([1, 2, 8])
+    TensorShape([1, 8])
     """
     checked = PretrainingOptions(**options)
     strategy = make_strategy(checked.strategy)
