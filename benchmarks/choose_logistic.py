@@ -43,10 +43,9 @@ def main(arguments=None):
             folds = [order[fold :: args.folds] for fold in range(args.folds)]
             parts = [(np.setdiff1d(order, held_out), held_out) for held_out in folds]
             found["all"] = _measured(classifier, texts, spam, parts)
-    print(f"{'strength':>8}{'share':>7}" + "".join(f"{size:>9}" for size in found) + f"{'mean':>9}")
-    for cell in sorted(CELLS, key=lambda cell: -_mean(found, cell)):
-        row = "".join(f"{found[size][cell]:>9.4f}" for size in found)
-        print(f"{cell[0]:>8g}{cell[1]:>7g}{row}{_mean(found, cell):>9.4f}")
+    result = pd.DataFrame(found).rename_axis(["strength", "share"])
+    result["mean"] = result.mean(axis=1)
+    print(result.sort_values("mean", ascending=False).reset_index().to_string(index=False))
 
 
 def _parse(arguments):
@@ -57,10 +56,6 @@ def _parse(arguments):
     parser.add_argument("--subsets", type=int, default=8, metavar="N", help="of each size")
     parser.add_argument("--folds", type=int, default=5, metavar="N", help="0: without `all`")
     return parser.parse_args(arguments)
-
-
-def _mean(found, cell):
-    return np.mean([found[size][cell] for size in found])
 
 
 def _measured(classifier, texts, spam, parts):

@@ -9,10 +9,11 @@ start to its end, so that nothing is left out.
 
 import argparse
 import os
-import statistics
 import subprocess
 import sys
 import time
+
+import pandas as pd
 
 KINDS = {
     "import tensorflow": "import tensorflow",
@@ -42,11 +43,9 @@ def main():
     for _ in range(args.rounds):
         for name, code in KINDS.items():
             found[name].append(seconds_of(code))
-    medians = {name: statistics.median(seconds) for name, seconds in found.items()}
-    print(f"{'':<32}{'seconds':>9}{'more':>9}{'ratio':>9}")
-    for name, seconds in medians.items():
-        more, ratio = seconds - medians[BARE], seconds / medians[BARE]
-        print(f"{name:<32}{seconds:>9.2f}{more:>9.2f}{ratio:>9.2f}")
+    seconds = pd.DataFrame(found).median()
+    table = {"seconds": seconds, "more": seconds - seconds[BARE], "ratio": seconds / seconds[BARE]}
+    print(pd.DataFrame(table).round(2).to_string())
 
 
 if __name__ == "__main__":

@@ -11,7 +11,6 @@ are real ones: no padding, no sentence boundaries.
 """
 
 import argparse
-import gzip
 import itertools
 import json
 import os
@@ -27,6 +26,8 @@ from arithmetic import embedding_flops
 from contenders.model import SHAPES, make_model
 from contenders.processes import Contender, run, write
 from contenders.report import print_contenders, print_lengths
+
+from keras_elmo.basics.text_files import lines_of
 
 SHORTEST, LONGEST = 5, 59  # tokens of the sentences taken
 BATCH = 64
@@ -208,11 +209,10 @@ def texts_by_length(args):
 
 def read_sentences(path, shortest=1, longest=None):
     """The token lists of a text file's lines that have so many tokens."""
-    with (gzip.open if str(path).endswith(".gz") else open)(path, "rb") as file:
-        for line in file:
-            tokens = [token for token in line.decode().rstrip("\r\n").split(" ") if token]
-            if shortest <= len(tokens) <= (longest or len(tokens)):
-                yield tokens
+    for line in lines_of(path):
+        tokens = [token for token in line.decode().split(" ") if token]
+        if shortest <= len(tokens) <= (longest or len(tokens)):
+            yield tokens
 
 
 def take(items, count, path):

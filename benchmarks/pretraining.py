@@ -8,13 +8,13 @@ The default sizes are those at which a published trainer was measured: LSTMs of 
 """
 
 import argparse
-import glob
 import itertools
 import statistics
 
 import tensorflow as tf
 from arithmetic import PUBLISHED_FILTERS, gemm_rate, lstm_flops, time_call, word_flops
 
+from keras_elmo.basics.text_files import find_files
 from keras_elmo.bilm.bilm import BiLM
 from keras_elmo.bilm.config import BiLMConfig
 from keras_elmo.language_model.bidirectional import BidirectionalLanguageModel, Directions
@@ -37,9 +37,7 @@ def main():
     if args.threads:
         tf.config.threading.set_intra_op_parallelism_threads(args.threads)
         tf.config.threading.set_inter_op_parallelism_threads(args.threads)
-    paths = tuple(sorted(path for pattern in args.text for path in glob.glob(pattern)))
-    if not paths:
-        raise SystemExit(f"no text found at {args.text}")
+    paths = tuple(find_files(args.text))
     counts = count_corpus(paths, "words")
     trainer = make_trainer(args, paths, counts)
     results = measure_steps(trainer, args.steps)

@@ -9,7 +9,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "benchmarks"))
 
 import inference  # noqa: E402
 from arithmetic import embedding_flops, lstm_flops  # noqa: E402
-from contenders import measuring, native, processes  # noqa: E402
+from contenders import measuring, native  # noqa: E402
 
 WORDS = [f"w{'o' * (number % 40)}rd{number}" for number in range(50)]
 
@@ -30,12 +30,6 @@ def test_sentences_are_taken_in_file_order_by_their_length(text):
     assert lengths[:2] == [5, 59] and len(lengths) == 118
     assert sum(1 for _ in inference.read_sentences(text)) == 120
     assert {token for tokens in inference.read_sentences(text) for token in tokens} == set(WORDS)
-
-
-def test_a_text_that_is_too_short_is_named():
-    assert inference.take(iter("abc"), 2, "here.txt") == ["a", "b"]
-    with pytest.raises(SystemExit, match=r"here.txt is too short: 4 .* needed, 3 found"):
-        inference.take(iter("abc"), 4, "here.txt")
 
 
 def test_arithmetic_counts_boundaries_and_distinct_words_of_each_call(tiny_config):
@@ -74,11 +68,6 @@ def test_a_contender_is_warmed_up_before_it_is_timed(tmp_path):
     assert np.load(tmp_path / "vectors.npy")[0, :, 0].tolist() == [1, 1, 2]
 
 
-def test_the_log_of_a_process_that_fails_is_shown(tmp_path):
-    with pytest.raises(SystemExit, match=r"No module named 'contenders.absent'(.|\n)*failed \(1\)"):
-        processes.run("absent", tmp_path, {"cores": 1})
-
-
 def test_vectors_that_differ_are_an_error(text, monkeypatch):
     def measure(model, args, scratch):
         return {"difference": 2e-4 if model == "small" else 0.0}
@@ -87,17 +76,6 @@ def test_vectors_that_differ_are_an_error(text, monkeypatch):
     inference.main([str(text), "--models", "tiny"])
     with pytest.raises(SystemExit, match="differ by 2.0e-04"):
         inference.main([str(text)])
-
-
-def test_the_command_names_models_and_the_other_environment(text, monkeypatch, capsys):
-    with pytest.raises(SystemExit):
-        inference.main([str(text), "--models", "large"])
-    assert "must be of original, medium, small, tiny; received 'large'" in capsys.readouterr().err
-    monkeypatch.setattr(inference, "_measure_contenders", lambda *_: {})
-    inference.main([str(text)])
-    assert "bin/pip install simple-elmo tf_keras tensorflow" in capsys.readouterr().out
-    inference.main([str(text), "--simple-elmo-python", "python"])
-    assert "pip install" not in capsys.readouterr().out
 
 
 @pytest.mark.end_to_end

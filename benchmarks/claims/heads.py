@@ -6,6 +6,7 @@ import keras
 import numpy as np
 import tensorflow as tf
 
+from keras_elmo.basics.keras_internals import set_mask
 from keras_elmo.layers.scalar_mix import ScalarMix
 from keras_elmo.tasks.standardize import Standardize
 from keras_elmo.tasks.tagger.tagger import LEARNING_RATE, TRAINING_BATCH
@@ -110,9 +111,7 @@ class TokenModel(keras.Model):
         if self.output_parts:
             more = self.drop(self._vectors(self.output_parts, -1, inputs), training=training)
             x = tf.concat([x, more], axis=-1)
-        probabilities = self.head(x)
-        probabilities._keras_mask = mask
-        return probabilities
+        return set_mask(self.head(x), mask)
 
     def _vectors(self, parts, index, inputs):
         found = [inputs["glove"]] if "glove" in parts else []

@@ -1,12 +1,11 @@
 """The file of results, and the tables that are made of it."""
 
 import json
-import os
 import statistics
-import tempfile
 from pathlib import Path
 
 from claims.parts import SCORES, WEIGHTS
+from keras_elmo.basics.files import whole_file
 
 
 def read_results(path):
@@ -95,13 +94,5 @@ def _cell(values, best):
 
 
 def _write(path, text):
-    path = Path(path)
-    handle, scratch = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", text=True)
-    try:
-        with open(handle, "w", encoding="utf-8") as file:
-            file.write(text)
-        os.chmod(scratch, 0o644)
-        os.replace(scratch, path)
-    except BaseException:
-        Path(scratch).unlink(missing_ok=True)
-        raise
+    with whole_file(path) as file:
+        file.write_text(text, encoding="utf-8")

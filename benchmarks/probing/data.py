@@ -1,8 +1,13 @@
 """The evaluation sets: tagged sentences, uses of words in a sense, labelled texts."""
 
+import csv
 import os
 from pathlib import Path
 from typing import NamedTuple
+
+import pandas as pd
+
+import keras_elmo
 
 SETS = ("pos_ewt", "ner_wnut17", "wsd_masc", "subj")
 PENN_QUOTES = {"``": '"', "''": '"'}
@@ -37,31 +42,22 @@ def data_directory(given=None):
 
 def read_tagged(path):
     """Sentences of a file `token<TAB>tag...` with empty lines between them: `(sentences, tags)`."""
-    sentences, tags = [[]], [[]]
-    for line in Path(path).read_text(encoding="utf-8").split("\n"):
-        if line:
-            token, tag = line.split("\t")[:2]
-            sentences[-1].append(as_written(token))
-            tags[-1].append(tag)
-        elif sentences[-1]:
-            sentences.append([])
-            tags.append([])
-    return [row for row in sentences if row], [row for row in tags if row]
+    found = keras_elmo.read_conll(path)
+    return [list(map(as_written, row)) for row in found.tokens], found.labels
 
 
 def read_uses(path):
     """Uses of a file `lemma<TAB>pos<TAB>sense<TAB>token_index<TAB>sentence`; a lemma has a pos."""
-    uses = []
-    for lemma, pos, sense, index, sentence in _rows(path):
-        tokens = tuple(map(as_written, sentence.split(" ")))
-        uses.append(Use(f"{lemma}/{pos}", sense, int(index), tokens))
-    return uses
+    return [
+        Use(f"{lemma}/{pos}", sense, int(index), tuple(map(as_written, sentence.split(" "))))
+        for lemma, pos, sense, index, sentence in _table(path).itertuples(index=False)
+    ]
 
 
 def read_labelled(path):
     """Texts of a file `label<TAB>text`: `(texts, labels)`."""
-    rows = list(_rows(path))
-    return [text for _, text in rows], [label for label, _ in rows]
+    labels, texts = (column.tolist() for _, column in _table(path).items())
+    return texts, labels
 
 
 def as_written(token):
@@ -69,8 +65,7 @@ def as_written(token):
     return PENN_QUOTES.get(token, token)
 
 
-def _rows(path):
-    """The fields of each line but the first. Only a line feed ends a line, only a tab a field."""
-    for line in Path(path).read_text(encoding="utf-8").split("\n")[1:]:
-        if line:
-            yield line.split("\t")
+def _table(path):
+    """The fields of a file: only a line feed ends a line, only a tab a field; all are texts."""
+    options = {"quoting": csv.QUOTE_NONE, "lineterminator": "\n", "keep_default_na": False}
+    return pd.read_csv(path, sep="\t", dtype=str, **options)

@@ -4,11 +4,9 @@ from typing import NamedTuple
 
 import keras
 import numpy as np
-import tensorflow as tf
 
+import keras_elmo
 from keras_elmo.bilm.bilm import BiLM
-
-BATCH = 128
 
 
 class Layers(NamedTuple):
@@ -51,23 +49,14 @@ class Layers(NamedTuple):
 
 def embedder(bilm):
     """A function from tokenised sentences to `Layers`."""
-    run = tf.function(
-        lambda tokens: tf.cast(bilm.embed_tokens(tokens).layers, tf.float16),
-        input_signature=[tf.RaggedTensorSpec([None, None], tf.string, ragged_rank=1)],
-        autograph=False,
-    )
+    run = keras_elmo.Embedder(bilm, output="layers", inputs="tokens")
 
     def embed(sentences):
-        lengths = np.array([len(sentence) for sentence in sentences])
-        starts = np.concatenate([[0], np.cumsum(lengths)])
+        starts = np.concatenate([[0], np.cumsum([len(sentence) for sentence in sentences])])
         vectors = np.empty((starts[-1], bilm.num_layers, bilm.output_dim), np.float16)
-        order = np.argsort(lengths, kind="stable")
-        for first in range(0, len(order), BATCH):
-            rows = order[first : first + BATCH]
-            tokens = tf.ragged.constant([sentences[row] for row in rows], tf.string, ragged_rank=1)
-            for row, layers in zip(rows, run(tokens).numpy(), strict=True):
-                own = layers[:, 1 : lengths[row] + 1]  # without the sentence boundaries
-                vectors[starts[row] : starts[row + 1]] = own.swapaxes(0, 1)
+        for rows, outputs in run.runs(run.tokens(sentences)):
+            for row, layers in zip(rows, outputs, strict=True):
+                vectors[starts[row] : starts[row + 1]] = layers.swapaxes(0, 1)
         return Layers(vectors, starts)
 
     return embed

@@ -7,6 +7,7 @@ import numpy as np
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.svm import LinearSVC
 
+import keras_elmo
 from probing.data import read_tagged
 
 
@@ -34,29 +35,10 @@ class Tagged(NamedTuple):
         return np.sort(np.argsort(place[self.groups], kind="stable")[:tokens])
 
 
-def spans(tags, groups):
-    """The entities in BIO tags: a set of (first token, token after the last, type).
-
-    As conlleval reads them: an entity starts at B, and at an I that does not go on an entity of its
-    type; a sentence's end ends it.
-    """
-    found, first, kind = set(), 0, None
-    for index, (tag, group) in enumerate(zip(tags, groups, strict=True)):
-        mark, _, own = tag.partition("-")
-        goes_on = mark == "I" and own == kind and group == groups[index - 1]
-        if kind is not None and not goes_on:
-            found.add((first, index, kind))
-        if not goes_on:
-            first, kind = index, own if mark in ("B", "I") else None
-    if kind is not None:
-        found.add((first, len(tags), kind))
-    return found
-
-
 def span_f1(true, found, groups):
     """F1 of the entities whose first token, last token and type are all right."""
-    true, found = spans(true, groups), spans(found, groups)
-    return 2 * len(true & found) / max(1, len(true) + len(found))
+    ends = np.flatnonzero(np.diff(groups)) + 1
+    return keras_elmo.score_spans(np.split(true, ends), np.split(found, ends)).f1
 
 
 def most_frequent_tags(train, dev):
