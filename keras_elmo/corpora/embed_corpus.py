@@ -36,13 +36,15 @@ def embed_corpus(
     progress: Callable[[Progress], Any] | None = None,
     **kwargs: Any,
 ) -> EmbeddedCorpus:
-    r"""Embeds every line of a text into a file, in memory that does not grow with the text.
+    r"""Embeds every line of a text into a file.
 
     Line k, counted from 0, becomes the dataset `str(k)` of an HDF5 file or the array of that name
     of an npz file. A blank line has an array without tokens, and is told by a warning. HDF5 files
     also hold each line, as its dataset's attribute `text`, and `sentence_to_index`, the JSON
     object of sentence to first line that AllenNLP writes (where the distinct sentences have no
     more than 16 MiB).
+
+    Memory does not grow with the text; but an npz file takes 0.4 kB a line while it is joined.
 
     The file appears when it is whole. Until then what is done lies in `output` + `.partial`, and
     while it is joined there, at the end, the disk holds it twice. After an interruption of any
@@ -89,7 +91,7 @@ def embed_corpus(
     (3, 512)
     """
     embedder, max_tokens = make_embedder(layer, layers, max_tokens, **kwargs)
-    files = text if isinstance(text, (list, tuple)) else [text]
+    files: Any = text if isinstance(text, (list, tuple)) else [text]
     with CorpusRun(files, output, embedder, max_tokens, dtype, format, overwrite) as run:
         for report in run.reports():
             if progress is not None:

@@ -14,7 +14,7 @@ from keras_elmo.basics.files import remove_scratch, whole_file
 try:
     import fcntl
 except ImportError:  # not on Windows
-    fcntl = None
+    fcntl = None  # type: ignore[assignment]
 
 NOTE = "progress.json"
 PART = "vectors-{:06d}.part"

@@ -48,7 +48,8 @@ def cut(text: str, longest: int) -> str:
 @functools.lru_cache(maxsize=4096)
 def families_of(text: str) -> tuple[str, ...]:
     """Font families that have the letters between them, the usual one first; none if none do."""
-    families, missing = [], {ord(letter) for letter in text}
+    families: list[str] = []
+    missing = {ord(letter) for letter in text}
     for family in _families():
         found = missing & _letters(family)
         if found or not families:

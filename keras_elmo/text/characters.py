@@ -51,7 +51,7 @@ def boundary_char_ids(max_characters: int = MAX_CHARACTERS_PER_TOKEN) -> np.ndar
     Returns:
         int32 `(2, max_characters)`, in the numbering of `word_char_ids`.
     """
-    ids = np.full((2, max_characters), PAD_ID, dtype=np.int32)
+    ids: np.ndarray = np.full((2, max_characters), PAD_ID, dtype=np.int32)
     ids[:, 0] = BOW_ID
     ids[:, 1] = (BOS_ID, EOS_ID)
     ids[:, 2] = EOW_ID

@@ -33,6 +33,7 @@ def make_model(make_layer):
 @pytest.mark.parametrize("shape", [None, (), (1,)])
 def test_a_model_of_texts(make_model, shape, tmp_path):
     model = make_model(shape)
+    model.run_eagerly = True
     expected = model.predict(TEXTS, verbose=0)
     received = serve(model, tmp_path / "m", text=TEXTS)
     assert set(received) == {"output"}
@@ -40,9 +41,8 @@ def test_a_model_of_texts(make_model, shape, tmp_path):
     assert received["output"].shape == (3, 3)
 
 
-@pytest.mark.parametrize("width", [None, 2])
-def test_a_model_of_tokens(make_model, width, tmp_path):
-    model = make_model((width,))
+def test_a_model_of_tokens(make_model, tmp_path):
+    model = make_model((None,))
     tokens = np.array([["New York", "now"], ["ok", ""], ["", ""]])
     received = serve(model, tmp_path / "m", tokens=tokens)
     np.testing.assert_allclose(received["output"], model(tokens), atol=1e-5)
@@ -56,20 +56,15 @@ def test_one_token_a_row_is_no_text_where_the_layer_says_so(make_model, tmp_path
     np.testing.assert_allclose(received["output"], live, atol=1e-5)
 
 
-def test_outputs_of_a_dict_keep_their_names(make_layer, tmp_path):
-    model = Sequential([keras.Input((), dtype="string"), make_layer(output=["default", "elmo"])])
-    received = serve(model, tmp_path / "m", text=TEXTS)
-    for name, expected in model(TEXTS).items():
-        np.testing.assert_allclose(received[name], expected, atol=1e-5)
-
-
-def test_a_functional_model_is_exported_too(make_layer, tmp_path):
+def test_outputs_of_a_functional_model_keep_their_names(make_layer, tmp_path):
     text = keras.Input((), dtype="string")
-    model = keras.Model(text, keras.layers.Dense(2)(make_layer(output="default")(text)))
+    model = keras.Model(text, make_layer(output=["default", "elmo"])(text))
     export_model(model, tmp_path / "m")
     signature = tf.saved_model.load(os.fspath(tmp_path / "m")).signatures["serving_default"]
-    received = signature(text=tf.constant(TEXTS))["output"]
-    np.testing.assert_allclose(received, model(tf.constant(TEXTS)), atol=1e-5)
+    received, expected = signature(text=tf.constant(TEXTS)), model(tf.constant(TEXTS))
+    assert set(received) == {"default", "elmo"}
+    for name in received:
+        np.testing.assert_allclose(received[name], expected[name], atol=1e-5)
 
 
 def test_a_model_of_numbers_is_exported_by_keras(tmp_path):

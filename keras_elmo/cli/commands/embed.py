@@ -17,9 +17,9 @@ from keras_elmo_launcher import load_package
 NO_SPACE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 MIXED = ("elmo", "default")
 DESCRIPTION = """Embed every line of a text: line k, counted from 0, becomes the dataset "k" of an
-HDF5 file, or the array "k" of an npz file. Memory does not grow with the text. OUT appears when it
-is whole; until then what is done lies in OUT.partial, and after an interruption of any kind the
-same command goes on from there."""
+HDF5 file, or the array "k" of an npz file. Memory does not grow with the text, but by 0.4 kB a line
+while an npz file is joined. OUT appears when it is whole; until then what is done lies in
+OUT.partial, and after an interruption of any kind the same command goes on from there."""
 EPILOG = """examples:
   keras_elmo embed corpus.txt.gz vectors.hdf5
   keras_elmo embed corpus.txt.gz vectors.npz --layers top --dtype float16
