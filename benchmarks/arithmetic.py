@@ -53,11 +53,6 @@ def embedding_flops(config, sentences, call_size):
     The LSTMs run over each token and the two boundaries of its sentence, the token encoder over the
     distinct words of each call and the two boundaries.
 
-    Args:
-        config: BiLMConfig.
-        sentences: token lists.
-        call_size: int, sentences a call.
-
     Returns:
         dict of `lstm_flops`, `encoder_flops`, and `words_per_token`, words encoded a token.
     """

@@ -41,14 +41,7 @@ class Examples(NamedTuple):
 
 
 class Task(NamedTuple):
-    """Examples to train on and to measure on, and the measures, the main one first.
-
-    Attributes:
-        key: str.
-        train: Examples.
-        test: Examples.
-        measures: dict of a name to a function of true and found labels.
-    """
+    """Examples to train on and to measure on, and the measures, the main one first."""
 
     key: str
     train: Examples

@@ -31,13 +31,6 @@ class Found(NamedTuple):
 def fit_texts(layers, task, seed, epochs, mix):
     """The tutorial's head: mix, mean over tokens, standardise, Dense(256), softmax; Adam.
 
-    Args:
-        layers: Layers of the task.
-        task: Task.
-        seed: int.
-        epochs: int.
-        mix: dict of arguments of `ScalarMix`.
-
     Returns:
         Found.
     """
@@ -80,13 +73,8 @@ class TokenModel(keras.Model):
 
     Dropout is on the vectors that go in and on what the softmax takes, as in `keras_elmo.Tagger`.
 
-    Args:
-        classes: int.
-        at_input: which of "elmo" and "glove" go in.
-        at_output: the same, of what stands beside the LSTM's outputs.
-        units: int, of the LSTM in each direction; 0 for none.
-        mix: dict of arguments of `ScalarMix`.
-        dropout: float.
+    `at_input` and `at_output` tell which of "elmo" and "glove" go in, and stand beside the LSTM's
+    outputs; `units`, in each direction, may be 0 for none; `mix` are arguments of `ScalarMix`.
     """
 
     def __init__(self, classes, at_input, at_output=(), units=0, mix=None, dropout=0.4):
@@ -151,15 +139,7 @@ class TokenBatches(keras.utils.PyDataset):
 
 
 def fit_tokens(model, train, test, seed, epochs):
-    """Trains a TokenModel, with `Tagger`'s rate and batch; the class numbers of `test`, a list.
-
-    Args:
-        model: TokenModel, made after the seed was set.
-        train: Tokens.
-        test: Tokens.
-        seed: int, of the order of sentences.
-        epochs: int.
-    """
+    """Trains a TokenModel, with `Tagger`'s rate and batch; the class numbers of `test`, a list."""
     optimizer = keras.optimizers.Adam(LEARNING_RATE)
     model.compile(optimizer, "sparse_categorical_crossentropy", jit_compile=False)
     model.fit(TokenBatches(train, TRAINING_BATCH, seed), epochs=epochs, verbose=0)

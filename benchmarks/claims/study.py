@@ -72,15 +72,7 @@ class Layers(NamedTuple):
 
 
 class Study:
-    """The data and the biLM of one run.
-
-    Args:
-        folder: path of the data folder.
-        bilm: BiLM.
-        sizes: Sizes.
-        seeds: int, how many seeds.
-        scratch: path of an empty directory for layers on disk.
-    """
+    """The data and the biLM of one run."""
 
     def __init__(self, folder, bilm, sizes, seeds, scratch):
         self.folder, self.bilm, self.sizes = folder, bilm, sizes

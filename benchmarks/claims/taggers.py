@@ -10,14 +10,6 @@ from claims.heads import Found, TokenModel, Tokens, fit_tokens, mixes_of
 def fit_tagger(study, key, seed, number, epochs, shape):
     """Labels of the test sentences and mixes of a TokenModel.
 
-    Args:
-        study: Study.
-        key: str, of the task.
-        seed: int, of the draw of sentences and of the weights.
-        number: int, how many training sentences; None for all.
-        epochs: int.
-        shape: dict of arguments of `TokenModel`.
-
     Returns:
         Found.
     """

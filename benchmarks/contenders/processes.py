@@ -55,12 +55,6 @@ class Contender:
 def run(module, scratch, job, python=sys.executable):
     """Runs `main(job)` of a module of this package.
 
-    Args:
-        module: str, its name.
-        scratch: Path of a folder that holds the model and the sentences.
-        job: dict of what else the module reads.
-        python: str, the interpreter.
-
     Returns:
         dict, what `main` returned. Exits with the end of the log if the process fails.
     """

@@ -54,12 +54,7 @@ def logistic(train, labels, groups, dev, score):
 
     Its `C` is the one of the highest score on rows that are held out of `train`.
 
-    Args:
-        train: float32 `(rows, features)`.
-        labels: `(rows,)`.
-        groups: int `(rows,)`, rising; rows of a group (a sentence) are held out together.
-        dev: float32 `(rows of dev, features)`.
-        score: function of true labels, found labels and groups.
+    Rows of one of the `groups` (rising numbers of sentences) are held out together.
     """
     scores = np.zeros(len(LOGISTIC_C))
     for held in _held_out(groups):
@@ -106,13 +101,6 @@ def ridge_by_lemma(train, labels, lemmas, dev, dev_lemmas):
 
     Uses of a lemma are held out in runs, as neighbours come from one document. A lemma that
     `train` lacks gets the label "".
-
-    Args:
-        train: float32 or sparse `(rows, features)`.
-        labels: str `(rows,)`.
-        lemmas: str `(rows,)`.
-        dev: as `train`, `(rows of dev, features)`.
-        dev_lemmas: str `(rows of dev,)`.
     """
     mean_square = train.multiply(train).sum() if sparse.issparse(train) else np.sum(train**2)
     penalties = np.array(RIDGE_PENALTIES) * float(mean_square) / len(labels)

@@ -13,12 +13,8 @@ def batches_by_length(
 ) -> Iterator[np.ndarray]:
     """Yields row numbers, int64, so that rows of like length are together, the longest first.
 
-    What does not fit into memory so fails at once, and not at the end.
-
-    Args:
-        lengths: int `(n,)`.
-        most_rows: of a batch, also as a function of the length of its longest row; a batch has one
-            at least.
+    What does not fit into memory so fails at once, and not at the end. `most_rows` of a batch may
+    be a function of the length of its longest row; a batch has one at least.
     """
     lengths = np.asarray(lengths, np.int64)
     order = np.argsort(-lengths, kind="stable")
@@ -34,13 +30,9 @@ def neighbours(
     most_size: float,
     most_rows: float = float("inf"),
 ) -> Iterator[list[Row]]:
-    """Cuts a stream into lists within bounds, in order; at most one list is held.
+    """Cuts a stream into lists of bounded size, in order; at most one list is held.
 
-    Args:
-        rows: of any kind.
-        size_of: the size of a row.
-        most_size: of the rows of a list together; a row that is larger is a list by itself.
-        most_rows: of a list.
+    A row that is larger than `most_size` is a list by itself.
     """
     held: list[Row] = []
     total = 0

@@ -81,18 +81,13 @@ def whole_files(directory: str | os.PathLike) -> Iterator[Path]:
 def check_output_directory(
     directory: str | os.PathLike, overwrite: bool, files: Collection[str], goes_on: bool = False
 ) -> None:
-    """Raises where an output could not or should not be written; nothing is changed.
+    """Raises an OSError where an output could not or should not be written; nothing is changed.
 
     Args:
         directory: where to.
         overwrite: whether the output of an earlier run may be replaced.
         files: names of the files of such an output; a directory with others is never replaced.
         goes_on: whether a run goes on in the directory, which leaves other files alone.
-
-    Raises:
-        NotADirectoryError: it is a file.
-        FileExistsError: it holds something.
-        PermissionError: it cannot be written.
     """
     path = Path(directory)
     if path.exists() and not path.is_dir():

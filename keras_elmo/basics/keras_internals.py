@@ -69,12 +69,7 @@ class HiddenFromSaver:
 
 
 def set_mask(tensor: tf.Tensor, mask: tf.Tensor) -> tf.Tensor:
-    """The tensor with a Keras mask that a layer has worked out itself.
-
-    Args:
-        tensor: `(batch, time, ...)`.
-        mask: bool `(batch, time)`.
-    """
+    """The tensor with a Keras mask `(batch, time)` that a layer has worked out itself."""
     tensor._keras_mask = mask
     return tensor
 

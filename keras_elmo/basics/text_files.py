@@ -18,12 +18,8 @@ GZIP_MAGIC = b"\x1f\x8b"
 def find_files(patterns: Iterable[str]) -> list[str]:
     """The files that paths and patterns name; those of a pattern sorted, `"-"` standard input.
 
-    What exists is the path itself, whatever `[`, `*` or `?` it holds; else it is a pattern.
-
-    Raises:
-        FileNotFoundError: there is none.
-        IsADirectoryError: a directory.
-        PermissionError: a file that cannot be read.
+    What exists is the path itself, whatever `[`, `*` or `?` it holds; else it is a pattern. An
+    OSError is raised where there is none, or no file that can be read.
     """
     paths = []
     for pattern in patterns:

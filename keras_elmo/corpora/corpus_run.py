@@ -23,17 +23,11 @@ NO_LINES = {"lines": 0, "first": []}  # how many lines, and the numbers of the f
 
 
 class Progress(NamedTuple):
-    """How far a run is.
+    """How far a run is."""
 
-    Attributes:
-        lines: lines that are embedded, those of an interrupted run before it included.
-        tokens: their tokens.
-        total: lines of the text; None where it can be read only once.
-    """
-
-    lines: int
+    lines: int  # that are embedded, those of an interrupted run before it included
     tokens: int
-    total: int | None
+    total: int | None  # lines of the text; None where it can be read only once
 
 
 class CorpusRun:
@@ -41,23 +35,9 @@ class CorpusRun:
 
     Until the end everything lies in the directory `output` + `.partial`: each window of lines in
     a part of its own, so that a run over the same text with the same options goes on behind the
-    last whole window, whatever ended the one before. At the end the parts are joined to the file,
-    so that the disk holds all vectors twice for that time. To be used in `with`, which lets go of
-    the directory.
-
-    Args:
-        files: paths, `"-"` for standard input, and binary file objects, as for a `CorpusReader`.
-        output: path to write.
-        embedder: its layer has no `max_tokens`.
-        max_tokens: tokens of a line that are kept; None keeps all.
-        dtype: one of `DTYPES`.
-        form: one of `FORMATS`; None goes by the ending of `output`.
-        overwrite: whether to replace `output`, and an interrupted run that does not fit.
-
-    Raises:
-        OSError: The text cannot be read, or `output` exists or cannot be written.
-        ValueError: The text is no UTF-8, or an interrupted run was another one; the message tells
-            in what.
+    last whole window, whatever ended the one before. To be used in `with`, which lets go of the
+    directory. Arguments and errors are those of `embed_corpus`, but `embedder`, whose layer has no
+    `max_tokens`.
     """
 
     def __init__(
@@ -106,15 +86,7 @@ class CorpusRun:
         return remarks
 
     def reports(self) -> Iterator[Progress]:
-        """Embeds the lines that are left, and makes the file.
-
-        Yields:
-            Progress, after each run of the biLM.
-
-        Raises:
-            OSError: The disk is full, say; what is saved can be gone on with.
-            ValueError: The text has changed, or a vector is not finite.
-        """
+        """Embeds the lines that are left, and makes the file; yields after each run of the biLM."""
         reader = CorpusReader(self._files)
         self._skip_saved(reader)
         for lines in reader.windows():

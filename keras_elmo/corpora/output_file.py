@@ -18,11 +18,7 @@ ENDINGS = {".hdf5": "hdf5", ".h5": "hdf5", ".npz": "npz"}
 
 
 def format_of(path: str | os.PathLike, given: str | None = None) -> str:
-    """The format of a file: the given one, or by the ending of its name.
-
-    Raises:
-        ValueError: The given one is unknown, or none is given and the ending tells nothing.
-    """
+    """The format of a file: the given one, or by the ending of its name."""
     found = ENDINGS.get(Path(path).suffix.lower()) if given is None else given
     if found not in FORMATS:
         raise ValueError(

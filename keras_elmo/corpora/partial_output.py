@@ -28,18 +28,8 @@ class PartialOutput:
     note tells is there. Other processes are kept out until `close`.
 
     A part is a line of JSON, `dtype`, the `lines` and the `shapes` of their vectors, and then the
-    vectors, one after the other.
-
-    Args:
-        directory: made where it does not exist.
-        overwrite: whether to start anew where note or parts are damaged.
-
-    Attributes:
-        note: dict that was saved last; None where there was none.
-
-    Raises:
-        BlockingIOError: Another process writes there.
-        ValueError: The note is damaged or a part is missing.
+    vectors, one after the other. `note` is the dict that was saved last, None where there was none;
+    where it or a part is damaged, `overwrite` starts anew, and without it a ValueError is raised.
     """
 
     def __init__(self, directory: str | os.PathLike, overwrite: bool = False):

@@ -17,17 +17,8 @@ class CorpusReader:
     """Reads text once, a window of lines at a time; every line counts, blank ones too.
 
     A window has 2,048 lines or 256 KiB at most, or is one line, so memory does not grow with the
-    text.
-
-    Args:
-        files: what `lines_of` reads: paths, plain or gzip, and binary file objects.
-
-    Attributes:
-        n_lines: int, lines that were read so far, through all files.
-
-    Raises:
-        OSError: A file cannot be read, when it is its turn.
-        ValueError: A file is damaged or not UTF-8, or a line is too long.
+    text. Files are what `lines_of` reads, and raise what it raises when it is their turn; `n_lines`
+    counts the lines that were read so far, through all of them.
     """
 
     def __init__(self, files: Iterable[str | os.PathLike | BinaryIO]):

@@ -277,10 +277,9 @@ def _embedder(model):
 
 
 def _limit_threads():
-    """Lets TensorFlow run as many threads as Spark counts cores for the task.
+    """Lets TensorFlow, in a Python worker, run as many threads as Spark counts cores for the task.
 
-    Only in a Python worker, a process that Spark has for nothing else. TensorFlow would take all
-    cores of the machine in each of them; where it runs already, it stays as it was set up.
+    It would take all cores of the machine; where it runs already, it stays as it was set up.
     """
     task = _pyspark().TaskContext.get()
     if task is None:
@@ -316,12 +315,9 @@ def _embedded(model, shape, column, names, batch_size, batches):
 
 
 def _nested_array(vectors, nulls, depth):
-    """Arrow array of lists, nested `depth` times.
+    """Arrow array of float32 lists, nested `depth` times, of an array of so many axes for each row.
 
-    Args:
-        vectors: list of float32 arrays with `depth` axes, one for each row.
-        nulls: bool array, which rows are null; what `vectors` holds there is left out.
-        depth: int, 1 for array<float>.
+    What `vectors` holds where `nulls` is True is left out.
     """
     import pyarrow as pa
 

@@ -19,12 +19,8 @@ def write_hdf5(path: str | os.PathLike, lines: Lines, facts: dict) -> None:
     """Writes datasets `"0"`, `"1"`, ... with their lines, and `sentence_to_index`.
 
     Each dataset has its line as the attribute `text`; a NUL in it, which HDF5 cannot hold, is
-    written as U+FFFD. `sentence_to_index` is AllenNLP's: JSON of sentence to first line.
-
-    Args:
-        path: of the new file.
-        lines: of each its text and its vectors.
-        facts: str to str, numbers or lists of numbers; become attributes of the file.
+    written as U+FFFD. `sentence_to_index` is AllenNLP's: JSON of sentence to first line. `facts`,
+    str, numbers or lists of numbers, become attributes of the file.
     """
     first = _FirstLines()
     with _Hdf5File(path) as file, h5py.File(file, "w", libver=LIBRARY_VERSIONS) as hdf5:

@@ -73,11 +73,7 @@ def export_hub(model, directory, overwrite=False):
 
 
 class _Outputs:
-    """All outputs of the module, by name.
-
-    Args:
-        layer: ELMoEmbedding.
-    """
+    """All outputs of the module, by name, of an ELMoEmbedding."""
 
     def __init__(self, layer):
         self.layer = layer

@@ -16,19 +16,8 @@ class NativeGraph:
     """What a layer's source gives, by a native and frozen biLM, in one graph for all signatures.
 
     A TF-Hub module cannot be saved again: its weights are read into a native biLM. Of a biLM that
-    trains a frozen copy is made, which spends no work on padding.
-
-    Args:
-        layer: ELMoEmbedding.
-
-    Call arguments:
-        tokens: RaggedTensor string `(batch, None)`.
-
-    Returns:
-        `(layers, mask)` as of `NativeSource`, without boundaries unless the layer keeps them.
-
-    Attributes:
-        bilm: BiLM that runs.
+    trains a frozen copy is made, which spends no work on padding. Ragged tokens `(batch, None)`
+    become `(layers, mask)` as of `NativeSource`, without boundaries unless the layer keeps them.
     """
 
     def __init__(self, layer):
@@ -57,8 +46,7 @@ def _native_source(source):
 def native_layers(model):
     """Within the block and its thread, the ELMoEmbedding layers of a model run their `NativeGraph`.
 
-    Yields:
-        dict of names to all Keras variables that the model can use there.
+    Gives a dict of names to all Keras variables that the model can use there.
     """
     stand_ins = {layer: _StandIn(layer) for layer in elmo_layers(model)}
     variables = {f"model/{number}": v for number, v in enumerate(model.variables)}

@@ -23,18 +23,15 @@ def write_saved_model(
     """Writes functions and the variables that they use.
 
     Args:
-        directory: where to write; made where it does not exist.
+        directory: where to, as `check_place` lets it pass.
         signatures: dict of name to tf.function with one graph, whose inputs and outputs are named.
         variables: dict of a name in the checkpoint to a Keras variable, those that the functions
             use among them.
-        overwrite: bool, whether a SavedModel that is there is replaced.
+        overwrite: whether a SavedModel that is there is replaced.
         call: tf.function that the loaded object itself is, or None. Then the object has the
             attributes that `hub.KerasLayer` asks for, empty: there is nothing to train.
         notes: dict of further names in the checkpoint to str, or None.
         tables: lookup tables that the functions use.
-
-    Raises:
-        FileExistsError: `directory` is not empty and `overwrite` is False, or it is no SavedModel.
     """
     with whole_directory(check_place(directory, overwrite)) as path:
         used = _used(signatures.values(), variables)

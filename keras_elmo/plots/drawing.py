@@ -22,11 +22,7 @@ def check_matplotlib():
 
 
 def new_picture(size=SIZE):
-    """An empty figure of a size in inches, laid out when it is drawn.
-
-    Raises:
-        ImportError: matplotlib is not installed.
-    """
+    """An empty figure of a size in inches, laid out when it is drawn."""
     check_matplotlib()
     from keras_elmo.plots.picture import Picture
 
@@ -56,14 +52,9 @@ def whole_ticks(axes):
 
 
 def plot_steps(axes, steps, values, number=0, label=None):
-    """A line of noisy values over steps: each pale, their running mean above it.
+    """A line of n noisy values over n steps: each pale, their running mean above it.
 
-    Args:
-        axes: matplotlib Axes.
-        steps: (n,) numbers.
-        values: (n,) numbers.
-        number: int, of the series, which gives colour and line.
-        label: str or None, its name in the legend.
+    The `number` of the series gives colour and line, `label` its name in the legend.
     """
     window = max(1, len(steps) // SMOOTHED)
     look = style(number)

@@ -10,13 +10,7 @@ CUT = "…"
 
 
 def label_of(text: object, number: int, longest: int = 24) -> str:
-    """A name as it can be written; its place, as `#3`, where no font has its letters.
-
-    Args:
-        text: a label of any type.
-        number: its place.
-        longest: letters to keep.
-    """
+    """A label as it can be written, cut; its place, as `#3`, where no font has its letters."""
     text = cut(one_line(str(text)), longest)
     return text if families_of(text) else f"#{number}"
 

@@ -57,15 +57,10 @@ def sense_map(vectors: ArrayLike, labels: Sequence, texts: Sequence[str] | None 
 
 
 def principal_components(vectors: ArrayLike, n: int = 2) -> tuple[np.ndarray, np.ndarray]:
-    """Coordinates of vectors along their first principal components.
+    """Coordinates `(m, n)` of m vectors along principal components, and their shares of variance.
 
-    Args:
-        vectors: float (m, D).
-        n: how many components.
-
-    Returns:
-        `(places, shares)`: float (m, n), 0 where vectors have fewer dimensions; and (n,), the share
-        of the variance. The largest coordinate of a component is positive.
+    They are 0 where vectors have fewer dimensions. The largest coordinate of a component is
+    positive.
     """
     centered = np.asarray(vectors, np.float64)
     centered = centered - centered.mean(axis=0)

@@ -32,17 +32,11 @@ DAMAGE = (
 
 
 class Member(NamedTuple):
-    """A file of an archive.
+    """A file of an archive."""
 
-    Attributes:
-        name: its path, with `/` and without a leading `./`.
-        size: bytes, as the archive says; no more are read.
-        copy_to: writes them into a binary file. It is good until the next member is asked for.
-    """
-
-    name: str
-    size: int
-    copy_to: Callable[[BinaryIO], None]
+    name: str  # its path, with `/` and without a leading `./`
+    size: int  # bytes, as the archive says; no more are read
+    copy_to: Callable[[BinaryIO], None]  # into a file; until the next member is asked for
 
 
 class RefusedError(ValueError):
@@ -86,12 +80,7 @@ def members_of(path: str | os.PathLike) -> Iterator[Member]:
 
 
 def unpack(archive: str | os.PathLike, directory: str | os.PathLike) -> None:
-    """Writes the files of an archive below a directory, with modes after the umask.
-
-    Raises:
-        ValueError: as for `members_of`.
-        OSError: one cannot be written.
-    """
+    """Writes the files of an archive below a directory, with modes after the umask."""
     for member in members_of(archive):
         path = Path(directory, member.name)
         path.parent.mkdir(parents=True, exist_ok=True)

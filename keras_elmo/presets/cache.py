@@ -24,11 +24,7 @@ def model_folder(name: str) -> str:
 
 @contextlib.contextmanager
 def writing(path: str) -> Iterator[None]:
-    """Makes the folder of a path in the cache; what keeps the block from writing is told.
-
-    Raises:
-        OSError: the message names `path` and `KERAS_ELMO_CACHE`.
-    """
+    """Makes the folder of a path in the cache; what keeps the block from writing is told."""
     try:
         os.makedirs(os.path.dirname(path), exist_ok=True)
         yield

@@ -44,7 +44,7 @@ def fetch(
     Args:
         name: of a model of the registry that has files to download.
         mirror: http, https or file address, or a local directory, that holds the files under
-            their own names and is tried first; None: only the addresses of the registry.
+            their own names and is tried first.
         progress: whether to show a bar on stderr where that is a terminal or a notebook.
         check: whether a file that is in the cache is compared with its known sum, and downloaded
             again where it differs.
@@ -56,7 +56,6 @@ def fetch(
         ValueError: the registry has no such model, or no address of it; or the file differs from
             the published one, or from the one that was downloaded first.
         ConnectionError: no address gave a file; each is named with the reason.
-        OSError: the cache cannot be written.
     """
     model = get_model(name)
     check_files(model)

@@ -16,17 +16,11 @@ KAGGLE_PATH = re.compile(
 
 
 class Handle(NamedTuple):
-    """What a name of a module stands for.
+    """What a name of a module stands for."""
 
-    Attributes:
-        key: one for all names of the same module.
-        file: its archive.
-        addresses: by which tensorflow_hub knows it, the one to ask first.
-    """
-
-    key: str
-    file: RemoteFile
-    addresses: tuple[str, ...]
+    key: str  # one for all names of the same module
+    file: RemoteFile  # its archive
+    addresses: tuple[str, ...]  # by which tensorflow_hub knows it, the one to ask first
 
 
 def handle_of(place: str) -> Handle | None:

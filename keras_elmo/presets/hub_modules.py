@@ -39,9 +39,6 @@ def module_directory(
             `elmo_3.tar.gz`, and is tried first; tensorflow_hub is not asked then.
         progress: whether a download shows a bar where stderr is a terminal.
 
-    Returns:
-        A directory with `saved_model.pb`.
-
     Raises:
         FileNotFoundError: nothing is at `place`, or no module is in it.
         ValueError: the archive is damaged or holds what is refused.
@@ -67,9 +64,7 @@ def module_directory(
 def cached_module(name: str) -> str | None:
     """The directory of a published module that was downloaded before, or None.
 
-    Args:
-        name: address, Kaggle handle or name of the registry; `$TFHUB_CACHE_DIR` and the default
-            cache of tensorflow_hub are looked into as well.
+    `$TFHUB_CACHE_DIR` and the default cache of tensorflow_hub are looked into as well.
     """
     handle = handle_of(name)
     if handle is None:

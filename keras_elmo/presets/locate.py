@@ -41,19 +41,12 @@ _ON_DISK = (
 
 @dataclasses.dataclass(frozen=True)
 class Located:
-    """What is at a place.
-
-    Args:
-        kind: what it is.
-        place: the name or path as a string, a pair as a tuple of strings; what is neither as it is.
-        model: the entry of the registry for a name.
-        handle: of the name of a module; None for an address at a hub that is none of a module.
-    """
+    """What is at a place."""
 
     kind: Kind
-    place: Any
-    model: PublishedModel | None = None
-    handle: Handle | None = None
+    place: Any  # name or path as a string, a pair as a tuple of strings; what is neither as it is
+    model: PublishedModel | None = None  # of a name
+    handle: Handle | None = None  # of a module's name; None for another address at a hub
 
     @property
     def is_module(self) -> bool:
@@ -78,10 +71,9 @@ class Located:
 def locate(place: Any) -> Located:
     """Tells what `place` is: a shipped name, else what is on disk, else another published name.
 
-    Args:
-        place: anything. A directory with a biLM's two files is that of a biLM, whatever else it
-            holds; one with `saved_model.pb` is a TF-Hub module. Of an archive, the weights of a
-            biLM or the `saved_model.pb`, at the top or in one folder, whichever comes first tells.
+    A directory with a biLM's two files is that of a biLM, whatever else it holds; one with
+    `saved_model.pb` is a TF-Hub module. Of an archive, the weights of a biLM or the
+    `saved_model.pb`, at the top or in one folder, whichever comes first tells.
     """
     if isinstance(place, (tuple, list)):
         return Located(Kind.PAIR, tuple(map(os.fspath, place)))
@@ -116,11 +108,7 @@ def is_weights(name: str) -> bool:
 
 
 def holds_module(archive: str) -> bool:
-    """Whether an archive is that of a TF-Hub module; it is read no further than needed to tell.
-
-    Raises:
-        ValueError: as for `members_of`.
-    """
+    """Whether an archive is that of a TF-Hub module; it is read no further than needed to tell."""
     for member in members_of(archive):
         *folders, name = member.name.split("/")
         if name == SAVED_MODEL and len(folders) < 2:

@@ -24,14 +24,7 @@ _MANY_LANGS_NAMES = {"char.dic", "word.dic", "encoder.pkl", "token_embedder.pkl"
 
 
 class ModelFiles(NamedTuple):
-    """The open files of a model.
-
-    Attributes:
-        options: content of the options file.
-        options_name: its name, for messages.
-        weights: path or binary file object of the weights.
-        weights_name: its name, for messages.
-    """
+    """The content of a model's options, its open weights, and the names of both for messages."""
 
     options: bytes
     options_name: str
@@ -41,12 +34,7 @@ class ModelFiles(NamedTuple):
 
 @contextlib.contextmanager
 def open_model(place: str | os.PathLike | tuple | list) -> Iterator[ModelFiles]:
-    """Find the options and weights files of a biLM and open them.
-
-    Args:
-        place: name of a model, a directory, a zip or tar archive, or a pair (options, weights) of
-            paths. A shipped name comes first, then what is on disk, then a published name, whose
-            files are downloaded once.
+    """Opens the options and weights files of a biLM, after a download where it is a name.
 
     Raises:
         FileNotFoundError: there is nothing at `place`, or a file is missing there.

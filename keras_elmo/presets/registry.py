@@ -24,62 +24,35 @@ _MANY_LANGS_IDS = range(136, 180)
 
 @dataclasses.dataclass(frozen=True)
 class RemoteFile:
-    """A file of a published model.
+    """A file of a published model."""
 
-    Args:
-        role: one of `ROLES`.
-        name: its name in the cache and in a mirror.
-        url: its address.
-        mirrors: further addresses of the same file.
-        sha256: lower-case hex digest, or None where nobody has published one.
-    """
-
-    role: str
-    name: str
+    role: str  # one of `ROLES`
+    name: str  # in the cache and in a mirror
     url: str
-    mirrors: tuple[str, ...] = ()
-    sha256: str | None = None
+    mirrors: tuple[str, ...] = ()  # further addresses of the same file
+    sha256: str | None = None  # None where nobody has published one
 
 
 @dataclasses.dataclass(frozen=True)
 class PublishedModel:
-    """What is known of a published model; None where it is not.
+    """What is known of a published model; None where it is not."""
 
-    Args:
-        name: by which it is loaded.
-        kind: `"bilm"`, options and weights in the layout of bilm-tf, or `"tf_hub"`, a module.
-        language: English name of the language.
-        corpus: the text that it was trained on.
-        lstm_dim: size of an LSTM's cell.
-        projection_dim: size of a direction's output.
-        n_highway: highway layers.
-        parameters: about how many numbers it has.
-        files: options and weights, or one archive, or none.
-        handles: other names of a TF-Hub module: its tfhub.dev address, its Kaggle handle.
-        licence: of the weights, `"as stated: ..."` or `"not stated"`.
-        citation: whom to cite.
-        page: where it is described.
-        verified: whether the addresses, or their pattern, were seen on a public page.
-        shipped: whether the package contains it.
-        note: what else its user should know, or an empty string.
-    """
-
-    name: str
-    kind: str
-    language: str
-    corpus: str
-    lstm_dim: int | None
-    projection_dim: int | None
+    name: str  # by which it is loaded
+    kind: str  # "bilm", options and weights in the layout of bilm-tf, or "tf_hub", a module
+    language: str  # in English
+    corpus: str  # the text that it was trained on
+    lstm_dim: int | None  # size of an LSTM's cell
+    projection_dim: int | None  # size of a direction's output
     n_highway: int | None
-    parameters: int | None
-    files: tuple[RemoteFile, ...]
-    handles: tuple[str, ...]
-    licence: str
-    citation: str
-    page: str
-    verified: bool
-    shipped: bool
-    note: str
+    parameters: int | None  # about how many numbers it has
+    files: tuple[RemoteFile, ...]  # options and weights, or one archive, or none
+    handles: tuple[str, ...]  # of a TF-Hub module: its tfhub.dev address, its Kaggle handle
+    licence: str  # of the weights, "as stated: ..." or "not stated"
+    citation: str  # whom to cite
+    page: str  # where it is described
+    verified: bool  # whether the addresses, or their pattern, were seen on a public page
+    shipped: bool  # whether the package contains it
+    note: str  # what else its user should know, or ""
 
 
 def published_models() -> tuple[PublishedModel, ...]:
@@ -114,11 +87,7 @@ def find_model(name: str) -> PublishedModel | None:
 
 
 def get_model(name: str) -> PublishedModel:
-    """The model of a name.
-
-    Raises:
-        ValueError: there is no such model; names like it are listed.
-    """
+    """The model of a name; a ValueError lists names like it where there is none."""
     model = find_model(name)
     if model is None:
         raise ValueError(f"A model must have a name of the registry. Received: {unknown(name)}")

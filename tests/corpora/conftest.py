@@ -21,11 +21,12 @@ def made():
 def in_a_folder(tmp_path, monkeypatch, made):
     """Runs in an empty folder; an Embedder is made once, since its graph takes a second."""
 
-    def make(layer, layers, *args, **kwargs):
-        key = str((id(layer), layers, args, kwargs))
+    def make(layer, layers, max_tokens, **kwargs):
+        key = str((id(layer), layers, kwargs))
         if key not in made:
-            made[key] = (*make_embedder(layer, layers, *args, **kwargs), layer)
-        return made[key][:2]
+            made[key] = (*make_embedder(layer, layers, **kwargs), layer)
+        embedder, own_most, _ = made[key]
+        return embedder, own_most if max_tokens is None else max_tokens
 
     monkeypatch.setattr(embedding, "make_embedder", make)
     monkeypatch.chdir(tmp_path)
