@@ -123,8 +123,3 @@ def test_standard_input(monkeypatch):
             continue
         with pytest.raises(ValueError, match="standard input, line 1"):
             list(lines_of("-"))
-
-
-def test_a_file_that_is_not_there():
-    with pytest.raises(FileNotFoundError):
-        list(lines_of("no/such/file"))

@@ -49,11 +49,3 @@ def test_sha256_is_of_the_lines_alone(monkeypatch):
     assert read(io.BytesIO(b"one\n\n\n"))[1] != expected
     monkeypatch.setattr(reader, "LINES_AT_ONCE", 1)
     assert read(io.BytesIO(TEXT))[1] == expected
-
-
-def test_bad_text_is_named(tmp_path):
-    (tmp_path / "latin").write_bytes(b"one\nun caf\xe9\n")
-    with pytest.raises(ValueError, match="latin, line 2: text must be UTF-8. Received byte 0xe9"):
-        read(tmp_path / "latin")
-    with pytest.raises(FileNotFoundError, match="none.txt"):
-        read(tmp_path / "none.txt")
