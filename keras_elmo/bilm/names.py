@@ -13,14 +13,7 @@ PATTERN = re.compile(
 
 
 def weight_shapes(config):
-    """Name, shape and deciding options of each tensor of a biLM's weight file.
-
-    Args:
-        config: BiLMConfig.
-
-    Returns:
-        dict of HDF5 key to `(shape, options)`, in file order.
-    """
+    """HDF5 key to `(shape, options that decide it)` of a weight file's tensors, in file order."""
     features = sum(count for _, count in config.filters)
     filters = "char_cnn.filters"
     table = {"char_embed": ((NUM_CHARACTERS, config.char_dim), "char_cnn.embedding.dim")}
@@ -47,15 +40,7 @@ def weight_shapes(config):
 
 
 def named_variables(token_encoder, contextual_encoder):
-    """The variable behind each HDF5 key, in the order of `weight_shapes`.
-
-    Args:
-        token_encoder: a built TokenEncoder.
-        contextual_encoder: a built ContextualEncoder.
-
-    Returns:
-        dict of HDF5 key to Keras variable.
-    """
+    """HDF5 key to variable of these built layers, in the order of `weight_shapes`."""
     cnn = token_encoder.char_cnn
     table = {"char_embed": cnn.char_embed}
     for k, (kernel, bias) in enumerate(zip(cnn.kernels, cnn.biases, strict=True)):

@@ -15,14 +15,7 @@ class TokenVectorCache:
 
     A token vector knows no context, so it can be kept. Words that are not here are encoded, and
     only they; where all places are taken, the words that were asked for longest ago make room.
-    What is kept belongs to the weights that the biLM had then.
-
-    Args:
-        bilm: BiLM whose token vectors to keep.
-        capacity: int, words to keep at most.
-
-    Attributes:
-        n_encoded: int, words that were encoded so far.
+    What is kept belongs to the weights that the biLM had then. `n_encoded` words were encoded.
     """
 
     def __init__(self, bilm, capacity):
@@ -41,14 +34,7 @@ class TokenVectorCache:
         return len(self._places)
 
     def table(self, words):
-        """A table of tokens' vectors, and each token's row in it.
-
-        Args:
-            words: string tensor `(n,)`.
-
-        Returns:
-            `(vectors, rows)` as from `BiLM.token_table`.
-        """
+        """`(vectors, rows)` of words, string `(n,)`, as from `BiLM.token_table`."""
         distinct, rows = tf.unique(tf.strings.substr(words, 0, self._characters - 2))
         with self._lock:
             vectors = self._look_up(distinct.numpy().tolist())

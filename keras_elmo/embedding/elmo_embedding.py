@@ -19,6 +19,10 @@ from keras_elmo.layers.sequences import drop_boundaries, masked_mean
 from keras_elmo.text import inputs as reading
 from keras_elmo.text.rules import TOKENIZERS
 
+# The arguments that a config holds as they are.
+PLAIN_ARGUMENTS = ("tokenizer", "inputs", "num_mixes", "dropout", "keep_boundaries", "max_tokens")
+PLAIN_ARGUMENTS += ("fine_tune", "save_frozen", "native")
+
 
 @keras.saving.register_keras_serializable(package="keras_elmo")
 class ELMoEmbedding(StringLayer):
@@ -243,7 +247,7 @@ class ELMoEmbedding(StringLayer):
 
         `call` sets the same masks. In a symbolic call there is none yet: it comes with the tensors.
         """
-        is_symbolic = isinstance(_tokens_of(inputs), keras.KerasTensor)
+        is_symbolic = isinstance(reading.tokens_of(inputs), keras.KerasTensor)
         if is_symbolic or not any(naming.has_mask(name) for name in self.names()):
             return None
         hold_tokens = reading.are_tokens(inputs, self.inputs)
@@ -264,7 +268,7 @@ class ELMoEmbedding(StringLayer):
         time = reading.static_time(inputs, hold_tokens)
         if time is not None:
             time = min(time, self.max_tokens or time) + self._n_boundaries
-        batch = _tokens_of(inputs).shape[0]
+        batch = reading.tokens_of(inputs).shape[0]
 
         def make(name, _):
             shape = naming.output_shape(name, batch, time, self.num_layers, self.output_dim)
@@ -278,16 +282,8 @@ class ELMoEmbedding(StringLayer):
             **super().get_config(),
             "source": keras.saving.serialize_keras_object(self.source),
             "output": names if isinstance(names, str) else list(names),
-            "tokenizer": self.tokenizer,
-            "inputs": self.inputs,
             "mix": keras.saving.serialize_keras_object(ScalarMix.from_config(self._mix_config)),
-            "num_mixes": self.num_mixes,
-            "dropout": self.dropout,
-            "keep_boundaries": self.keep_boundaries,
-            "max_tokens": self.max_tokens,
-            "fine_tune": self.fine_tune,
-            "save_frozen": self.save_frozen,
-            "native": self.native,
+            **{name: getattr(self, name) for name in PLAIN_ARGUMENTS},
         }
 
     @classmethod
@@ -351,7 +347,3 @@ def _unique_name():
 def _is_dense_symbol_of_rank_two(inputs):
     is_dense = isinstance(inputs, keras.KerasTensor) and not getattr(inputs, "ragged", False)
     return is_dense and len(inputs.shape) == 2
-
-
-def _tokens_of(inputs):
-    return inputs["tokens"] if isinstance(inputs, dict) else inputs

@@ -28,15 +28,7 @@ def check_output(output: Any, num_layers: int) -> None:
 
 
 def unmixed_output(name: str, layers: tf.Tensor) -> tf.Tensor:
-    """One output as a function of the biLM's layers.
-
-    Args:
-        name: An output name that is not in `MIXED`.
-        layers: float32 `(batch, L+1, time, dim)`.
-
-    Returns:
-        float32 `(batch, time, width)`, for "layers" `(batch, L+1, time, dim)`.
-    """
+    """An output that is not in `MIXED`, of layers `(batch, L+1, time, dim)`."""
     if name == "word_emb":
         # Layer 0 is the token vector written twice.
         return layers[:, 0, :, : layers.shape[-1] // 2]
@@ -69,16 +61,7 @@ def has_mask(name: str) -> bool:
 
 
 def pad_time(layers: tf.Tensor, mask: tf.Tensor, time: Any) -> tuple[tf.Tensor, tf.Tensor]:
-    """Pads layers and mask to the time axis of the outputs.
-
-    Args:
-        layers: float32 `(batch, L+1, t, dim)`.
-        mask: bool `(batch, t)`.
-        time: int or int32 tensor, at least t.
-
-    Returns:
-        `(layers, mask)` with t = `time`, zero and False at what was added.
-    """
+    """Pads layers `(batch, L+1, t, dim)` and mask `(batch, t)` to `time` positions, at least t."""
     missing = time - tf.shape(mask)[1]
     layers = tf.pad(layers, [[0, 0], [0, 0], [0, missing], [0, 0]])
     mask = tf.pad(mask, [[0, 0], [0, missing]])

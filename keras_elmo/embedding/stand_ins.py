@@ -15,13 +15,7 @@ class StandIn(Protocol):
     """What puts out for an `ELMoEmbedding` what the layer itself would put out."""
 
     def outputs(self, tokens: tf.RaggedTensor, time: int | tf.Tensor, training: bool | None) -> Any:
-        """The outputs, in the layer's structure.
-
-        Args:
-            tokens: string `(batch, None)`.
-            time: time axis of the outputs, boundaries not counted.
-            training: whether dropout is applied.
-        """
+        """The outputs, in the layer's structure, of `time` positions without boundaries."""
 
 
 @contextlib.contextmanager

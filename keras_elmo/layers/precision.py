@@ -4,16 +4,7 @@ import tensorflow as tf
 
 
 def matmul(x, kernel, compute_dtype):
-    """`x @ kernel` with both operands in `compute_dtype`, the result in float32.
-
-    Args:
-        x: float tensor `(..., a)`.
-        kernel: float tensor `(a, b)`.
-        compute_dtype: name of a float dtype; states and sums around the product stay float32.
-
-    Returns:
-        float32 tensor `(..., b)`.
-    """
+    """`x @ kernel` with both operands in `compute_dtype`, the result in float32."""
     product = tf.matmul(tf.cast(x, compute_dtype), tf.cast(kernel, compute_dtype))
     return tf.cast(product, tf.float32)
 

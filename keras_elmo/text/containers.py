@@ -56,17 +56,9 @@ def as_text(x: Any, missing: str = "error") -> tf.Tensor | tf.data.Dataset:
 def encode_strings(
     values: list, argument: str, place: Callable[[int], str], missing: str = "error"
 ) -> list[bytes]:
-    """UTF-8 of each of a list of strings.
+    """UTF-8 of str, bytes and scalar string tensors; `argument` and `place(index)` for messages.
 
-    Args:
-        values: str, bytes or scalar string tensors.
-        argument: the name of the argument that they come from, for messages.
-        place: from an index in `values` to a name of the place, for messages.
-        missing: `"error"` or `"empty"`, what to do with None, NaN, NA and NaT.
-
-    Raises:
-        TypeError: if a value is no string.
-        ValueError: if values are missing and `missing` is `"error"`.
+    `missing="empty"` reads None, NaN, NA and NaT as empty strings; `"error"` raises.
     """
     encoded = [_encode(value) for value in values]
     if None not in encoded:

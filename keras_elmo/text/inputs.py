@@ -145,8 +145,13 @@ def static_time(inputs, hold_tokens):
     """The time axis of the outputs where it is known in advance, else None."""
     if not hold_tokens:
         return None
-    inputs = inputs["tokens"] if isinstance(inputs, dict) else inputs
+    inputs = tokens_of(inputs)
     return None if getattr(inputs, "ragged", False) else inputs.shape[1] or None
+
+
+def tokens_of(inputs: Any) -> Any:
+    """What is called with, or the tokens where it is a dict."""
+    return inputs["tokens"] if isinstance(inputs, dict) else inputs
 
 
 def _rank_and_last(inputs):

@@ -85,14 +85,9 @@ class HubSource(keras.layers.Layer):
         return self.module.value(tokens)
 
     def runner(self, finish, cached_words):
-        """A function that embeds batch after batch.
+        """Function of ragged tokens to what `finish` gives of layers and mask, in its graph.
 
-        Args:
-            finish: function of layers and mask, as `call` returns them, to tensors; in graph.
-            cached_words: int, not used: a module does not give vectors of words alone.
-
-        Returns:
-            Function of a RaggedTensor of tokens to what `finish` gives.
+        `cached_words` is not used: a module does not give vectors of words alone.
         """
         spec = tf.RaggedTensorSpec((None, None), tf.string, row_splits_dtype=tf.int64)
         run = traced_once(lambda tokens: finish(*self.module.value(tokens)), spec)

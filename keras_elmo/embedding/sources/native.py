@@ -97,14 +97,9 @@ class NativeSource(HiddenFromSaver, keras.layers.Layer):
         return output.layers, output.mask
 
     def runner(self, finish: Callable[..., Any], cached_words: int) -> Callable[..., Any]:
-        """A function that embeds batch after batch.
+        """Function of ragged tokens to what `finish` gives of layers and mask, in its graph.
 
-        Args:
-            finish: function of layers and mask, as `call` returns them, to tensors; in graph.
-            cached_words: token vectors to keep between batches at most.
-
-        Returns:
-            Function of a RaggedTensor of tokens to what `finish` gives.
+        It keeps the token vectors of at most `cached_words` words from batch to batch.
         """
         self._find_weights()
         cache = TokenVectorCache(self.bilm, cached_words)

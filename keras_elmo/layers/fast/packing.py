@@ -46,14 +46,7 @@ class Packing(NamedTuple):
 
 
 def pack(lengths):
-    """Pack sentences.
-
-    Args:
-        lengths: int32 `(batch,)`, positions of each sentence, at least 1.
-
-    Returns:
-        Packing.
-    """
+    """The `Packing` of sentences of these lengths, int32 `(batch,)`, each at least 1."""
     return _packer(MOST_ROWS, BLOCK_POSITIONS)(tf.convert_to_tensor(lengths))
 
 

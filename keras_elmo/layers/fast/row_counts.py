@@ -11,12 +11,6 @@ def pad_rows(x):
     oneDNN, which runs TensorFlow's products and convolutions on CPUs, compiles a kernel for each
     new shape, and that can take longer than the kernel runs. Hardly two batches have the same
     number of distinct words; so rounded up, they share kernels.
-
-    Args:
-        x: tensor `(rows, ...)`.
-
-    Returns:
-        tensor of the same dtype with at least 1 row and at most a thirty-second more than `x`.
     """
     rows = tf.maximum(1, tf.shape(x)[0])
     octave = tf.cast(tf.math.log(tf.cast(rows, tf.float32)) / math.log(2), tf.int32)

@@ -8,15 +8,8 @@ def traced_once(function, *signature):
 
     So an eager call is not run step by step, and is not traced again for each shape or layer.
     TensorFlow's own functions warn, with advice that does not fit, where a program makes several of
-    a kind; and one that is an attribute of a layer would be saved with the model.
-
-    Args:
-        function: function of tensors to tensors.
-        *signature: for each argument its `tf.TypeSpec`, or a structure of them, with all
-            dimensions open that may differ.
-
-    Returns:
-        Function of the same arguments.
+    a kind; and one that is an attribute of a layer would be saved with the model. `signature` has
+    a `tf.TypeSpec` for each argument, with all dimensions open that may differ.
     """
     graphs = []
 
