@@ -15,19 +15,9 @@ MOST_EXPANSION = 1100  # by decompression; zeros come near it
 def open_weights(file, config, source, strict=False):
     """Open a weight file: keys and shapes are checked at once, each tensor's values as it is read.
 
-    Args:
-        file: path or binary file object of an HDF5 file.
-        config: BiLMConfig that the file must fit.
-        source: str, the file's name for messages.
-        strict: bool, whether datasets beyond the biLM's (a softmax, say) are an error.
-
-    Yields:
-        iterator of pairs of HDF5 key and float32 array, in the order of the name table; a large
-        biLM so need not be in memory twice.
-
-    Raises:
-        ValueError: the file is not HDF5, is cut short, or a dataset is missing, of another shape
-            or not finite; with `strict`, a dataset that no biLM has.
+    Yields an iterator of pairs of HDF5 key and float32 array, in the order of the name table; a
+    large biLM so need not be in memory twice. `source` is the file's name for messages. With
+    `strict`, datasets beyond the biLM's (a softmax, say) are an error.
     """
     with _readable(source):
         weights = h5py.File(file, "r")
@@ -67,16 +57,7 @@ def _readable(source):
 
 
 def write_weights(path, arrays, dtype="float32"):
-    """Write tensors under their HDF5 keys.
-
-    Args:
-        path: where to write; an existing file is replaced.
-        arrays: dict of HDF5 key to array.
-        dtype: dtype of the datasets, `"float32"` or `"float16"`.
-
-    Raises:
-        ValueError: a value is not finite, or not in `dtype`.
-    """
+    """Write tensors under their HDF5 keys; ValueError where one is not finite in `dtype`."""
     with h5py.File(path, "w") as weights:
         for key, array in arrays.items():
             weights.create_dataset(key, data=_finite(key, array, dtype))

@@ -20,8 +20,8 @@ from keras_elmo.text import inputs as reading
 from keras_elmo.text.rules import TOKENIZERS
 
 # The arguments that a config holds as they are.
-PLAIN_ARGUMENTS = ("tokenizer", "inputs", "num_mixes", "dropout", "keep_boundaries", "max_tokens")
-PLAIN_ARGUMENTS += ("fine_tune", "save_frozen", "native")
+PLAIN_ARGUMENTS: tuple[str, ...] = ("tokenizer", "inputs", "num_mixes", "dropout", "max_tokens")
+PLAIN_ARGUMENTS += ("keep_boundaries", "fine_tune", "save_frozen", "native")
 
 
 @keras.saving.register_keras_serializable(package="keras_elmo")

@@ -28,7 +28,6 @@ class CharCNN(FreezableLayer):
         n_characters: int, number of ids above 0.
         char_dim: int, size of a character vector.
         activation: `"relu"` or `"tanh"`.
-        frozen: bool, whether the weights are created non-trainable.
 
     Call arguments:
         char_ids: int32 `(words, characters)`, values 0..n_characters.
@@ -122,9 +121,7 @@ class CharCNN(FreezableLayer):
 def _convolution(activation, dtype, at_end):
     """The convolution of words of like length as a graph that all groups and layers share.
 
-    Returns:
-        Function of char_ids `(words, characters)`, starts, the table of characters, the merged
-        kernel, the biases, and what to add to the products where windows reach the end.
+    `beyond` is what to add to the products where windows reach the end.
     """
 
     def convolve(char_ids, starts, table, kernel, bias, beyond):

@@ -62,14 +62,7 @@ class ContextualEncoder(keras.layers.Layer):
     def packed(self, table, rows, initial_states):
         """The same as `call`, without a step of work on padding; has no gradient.
 
-        Args:
-            table: float32 `(words, projection_dim)`, token vectors.
-            rows: RaggedTensor int32 `(batch, None)`, each position's row of `table`, at least one
-                a sentence.
-            initial_states: `(forward, backward)` states of `LSTMStack`.
-
-        Returns:
-            `(layers, states)` as `call` gives them.
+        Ragged `rows` has each position's row of `table`, token vectors, at least one a sentence.
         """
         packing = pack(tf.cast(rows.row_lengths(), tf.int32))
         words = rows.flat_values
@@ -89,13 +82,9 @@ def _by_place(values, places):
 def _side_by_side(table, rows, outputs, places):
     """All layers, `(batch, layers, time, 2 * dim)`, 0 at padding.
 
-    One gather out of all vectors there are: nothing of that size is made but the result.
-
-    Args:
-        table: float32 `(words, dim)`, token vectors.
-        rows: RaggedTensor int32 `(batch, None)`, each position's row of `table`.
-        outputs: for each direction its layers' outputs `(n, dim)` in packed order.
-        places: for each direction a RaggedTensor like `rows`, each position's place in that order.
+    One gather out of all vectors there are: nothing of that size is made but the result. `outputs`
+    are for each direction its layers' outputs `(n, dim)` in packed order, `places` like `rows` each
+    position's place in that order.
     """
     vectors = [table]
     layers = [(rows, rows)]

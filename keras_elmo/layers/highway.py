@@ -11,15 +11,7 @@ class Highway(FreezableLayer):
     """`y = g relu(x W_transform + b_transform) + (1 - g) x`, `g = sigmoid(x W_carry + b_carry)`.
 
     The published files call the gate on the transformed side "carry". Srivastava et al. 2015.
-
-    Args:
-        frozen: bool, whether the weights are created non-trainable.
-
-    Call arguments:
-        x: float `(words, features)`.
-
-    Returns:
-        float32 `(words, features)`.
+    float `(words, features)` -> float32 of the same shape.
 
     Source: `allenai/bilm-tf`, `high` in `_build_word_char_embeddings`.
     """

@@ -12,11 +12,7 @@ class LSTMStack(FreezableLayer):
     With `use_skip_connections`, layers from the second on add their input to their output (not to
     their state). Peters et al. 2018, section 3.4.
 
-    Args:
-        n_layers: int, number of LSTM layers.
-        lstm_dim, projection_dim, cell_clip, proj_clip, frozen: as in `ProjectedLSTM`.
-        use_skip_connections: bool.
-        dropout: float, share of each layer's inputs dropped in training.
+    `dropout` is the share of each layer's inputs dropped in training.
 
     Call arguments:
         x, lengths, resets: as in `ProjectedLSTM`, `x` of size `projection_dim`.

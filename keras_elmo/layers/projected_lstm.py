@@ -17,13 +17,6 @@ class ProjectedLSTM(FreezableLayer):
     A row's state stands still beyond its length, and its outputs there are 0. The state is an
     argument and a result; the layer keeps none.
 
-    Args:
-        lstm_dim: int, size of the cell.
-        projection_dim: int, size of the output.
-        cell_clip: float or None, bound of the cell's values.
-        proj_clip: float or None, bound of the output's values.
-        frozen: bool, whether the weights are created non-trainable.
-
     Call arguments:
         x: float `(batch, time, input_dim)`.
         lengths: int32 `(batch,)`, or None where every position is valid.
@@ -109,17 +102,9 @@ class ProjectedLSTM(FreezableLayer):
 
 
 def cell(gates, c, projection, cell_clip, proj_clip):
-    """The LSTM's formula behind its first product.
+    """The new `(c, m)`, by the formula behind its first product; gates `(rows, 4 * lstm_dim)`.
 
-    Args:
-        gates: float32 `(rows, 4 * lstm_dim)`, i, j, f and o before their functions.
-        c: float32 `(rows, lstm_dim)`.
-        projection: W_P_0 in the products' dtype.
-        cell_clip: float or None.
-        proj_clip: float or None.
-
-    Returns:
-        The new `(c, m)`, float32.
+    `projection` is W_P_0 in the products' dtype; all else is float32.
     """
     i, j, f, o = tf.split(gates, 4, axis=1)
     c = clip(tf.sigmoid(f + 1.0) * c + tf.sigmoid(i) * tf.tanh(j), cell_clip)

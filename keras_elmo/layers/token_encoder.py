@@ -13,22 +13,8 @@ class TokenEncoder(FreezableLayer):
     """CharCNN, then `n_highway` highway layers, then `x W_proj + b_proj`.
 
     Peters et al. 2018, section 3.4. The one definition of the token vector, shared by both
-    directions, by pretraining and by inference.
-
-    Args:
-        projection_dim: int, size of the token vector.
-        filters: sequence of `(width, count)` pairs, in file order.
-        n_characters: int, number of character ids above 0.
-        char_dim: int, size of a character vector.
-        n_highway: int, number of highway layers, 0 for none.
-        activation: `"relu"` or `"tanh"`, of the convolutions.
-        frozen: bool, whether the weights are created non-trainable.
-
-    Call arguments:
-        char_ids: int32 `(words, characters)`.
-
-    Returns:
-        float32 `(words, projection_dim)`.
+    directions, by pretraining and by inference. int32 `(words, characters)` -> float32
+    `(words, projection_dim)`; arguments as of `CharCNN`, and the number of highway layers.
     """
 
     def __init__(

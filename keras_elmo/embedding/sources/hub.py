@@ -28,16 +28,9 @@ class HubSource(keras.layers.Layer):
             directory or `.tar.gz` archive of a module.
         **kwargs: Passed to `keras.layers.Layer`.
 
-    Call arguments:
-        tokens: RaggedTensor string `(batch, None)`.
-
     Returns:
-        `(layers, mask)`: float32 `(batch, L+1, time, dim)`, zero at padding, and bool
-        `(batch, time)`.
-
-    Raises:
-        FileNotFoundError: If the module is not there and cannot be downloaded.
-        ValueError: If it is not an ELMo module.
+        `(layers, mask)` of ragged tokens: float32 `(batch, L+1, time, dim)`, zero at padding, and
+        bool `(batch, time)`.
 
     Source: the `tokens` signature of TF-Hub's `elmo` module.
     """

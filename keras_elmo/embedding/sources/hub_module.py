@@ -23,16 +23,10 @@ class HubModule:
         directory: path of a SavedModel, of TensorFlow 1 or 2.
 
     Attributes:
-        directory: str.
         num_layers: int, L + 1.
         output_dim: int, size of an LSTM layer's vectors, both directions.
-        scalars: list of L + 1 floats before softmax that the module mixes with, or None where it
-            does not tell.
-        gamma: float, its scale, or None.
+        scalars, gamma: what the module mixes with, before softmax, or None where it does not tell.
         tokenizer: str, the rule that its signature `default` splits texts by.
-
-    Raises:
-        ValueError: there is no SavedModel that TensorFlow can load, or not of this kind.
     """
 
     def __init__(self, directory):
@@ -48,15 +42,7 @@ class HubModule:
         self._run = traced_once(self._layers, tokens, lengths)
 
     def __call__(self, tokens):
-        """Run the module.
-
-        Args:
-            tokens: RaggedTensor string `(batch, None)`.
-
-        Returns:
-            `(layers, mask)`: float32 `(batch, L + 1, time, dim)`, 0 at padding, and bool
-            `(batch, time)`.
-        """
+        """`(layers, mask)` of ragged tokens: `(batch, L + 1, time, dim)`, 0 at padding."""
         lengths = tf.cast(tokens.row_lengths(), tf.int32)
         layers = self._run(tokens.to_tensor(""), lengths)
         return layers, tf.sequence_mask(lengths, tf.shape(layers)[2])

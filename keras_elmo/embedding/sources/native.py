@@ -32,15 +32,9 @@ class NativeSource(HiddenFromSaver, keras.layers.Layer):
             is needed and the sha256 is checked when a model is loaded.
         **kwargs: Passed to `keras.layers.Layer`.
 
-    Call arguments:
-        tokens: RaggedTensor string `(batch, None)`, without sentence boundaries.
-
     Returns:
-        `(layers, mask)`: float32 `(batch, L+1, time + 2, dim)`, zero at padding, and bool
-        `(batch, time + 2)`.
-
-    Raises:
-        ValueError: If `save_weights` is False and there is no `place`.
+        `(layers, mask)` of ragged tokens: float32 `(batch, L+1, time + 2, dim)`, zero at padding,
+        and bool `(batch, time + 2)`.
     """
 
     HIDDEN = ("bilm",)
