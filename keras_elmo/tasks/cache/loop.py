@@ -10,11 +10,8 @@ class Loop(StartsWithEpochOfModel, keras.Model):
     """`fit`, `evaluate` and `predict` as Keras' own of a model, traced within a context.
 
     Weights, optimizer, losses, metrics and steps are the model's, and callbacks see the model. The
-    graphs are this object's, so that those of the model stay as they are.
-
-    Args:
-        model: Keras model.
-        context: function to a context manager, in which the model's steps run and are traced.
+    graphs are this object's, so that those of the model stay as they are. `context` gives a context
+    manager, in which the model's steps run and are traced.
     """
 
     def __init__(self, model, context):

@@ -55,11 +55,7 @@ class CharacterNGrams(keras.Layer):
         return bool(self.built and np.any(self.idf.numpy()))
 
     def adapt(self, batches):
-        """Sets the inverse document frequencies from all texts of all batches.
-
-        Args:
-            batches: iterable of RaggedTensors string (rows, None), the tokens of texts.
-        """
+        """Sets the inverse document frequencies from batches of tokens, string (rows, None)."""
         n, frequencies = 0, np.zeros(BUCKETS)
         for tokens in batches:
             n += int(tokens.nrows())

@@ -18,10 +18,7 @@ BATCH = 128
 def first_pass(classifier: Any, x: Any, steps: int | None) -> None:
     """Takes statistics, and of a stream the classes, from the training data if not known.
 
-    Args:
-        classifier: TextClassifier.
-        x: tokens, RaggedTensor (n, None); or a stream of (tokens, labels[, weights]).
-        steps: batches to read of a stream, or None for all.
+    `x` are tokens, RaggedTensor (n, None), or a stream of (tokens, labels[, weights]).
     """
     found: set = set()
 
@@ -54,16 +51,7 @@ def traced(classifier: Any, function: Callable) -> Callable:
 
 
 def _stream_batches(stream: Any, steps: int | None, found: set) -> Iterator:
-    """Yields the inputs of a stream's batches and adds their labels to the set `found`.
-
-    Args:
-        stream: a tf.data.Dataset or PyDataset of (inputs, labels) or (inputs, labels, weights).
-        steps: how many batches to read, or None for all.
-        found: set of labels.
-
-    Raises:
-        ValueError: a stream that cannot be read twice, that does not end, or without labels.
-    """
+    """Yields the inputs of a stream's batches and adds their labels to the set `found`."""
     if isinstance(stream, types.GeneratorType):
         raise ValueError(
             "`x` must be readable more than once, as the first `fit` takes classes and statistics "

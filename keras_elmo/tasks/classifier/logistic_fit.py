@@ -50,16 +50,10 @@ def check_logistic_fit(epochs, options, x):
 
 
 class LogisticFit:
-    """One `fit` of a classifier with a logistic head.
+    """One `fit` of a classifier with a logistic head, whose classes and statistics are known.
 
-    Args:
-        classifier: TextClassifier whose classes and statistics are known.
-        read: function of a batch of tokens to what the head takes: vectors (batch, dim), and the
-            n-grams, a SparseTensor, or None.
-        evaluate: Keras' own `evaluate` of the classifier, for class numbers.
-        batch_size: int, for evaluation.
-        verbose: as for `keras.Model.evaluate`.
-        steps_per_epoch, validation_steps, validation_batch_size: as for `keras.Model.fit`.
+    `read` makes of a batch of tokens what the head takes; `evaluate` is Keras' own, for class
+    numbers; `batch_size` is that of evaluation.
     """
 
     def __init__(
@@ -85,16 +79,9 @@ class LogisticFit:
         }
 
     def run(self, rows, class_weight, validation_data, callbacks):
-        """Solves, and lets callbacks see it as an epoch.
+        """Solves, lets callbacks see it as an epoch, and returns the history.
 
-        Args:
-            rows: texts, class numbers and sample weights; or a stream of them, None and None.
-            class_weight: dict from class number to weight, or None.
-            validation_data: tuple (texts, class numbers[, weights]) or a stream, or None.
-            callbacks: list of callbacks or None.
-
-        Returns:
-            The `keras.callbacks.History`.
+        `rows` are texts, class numbers and weights, or a stream of them, None and None.
         """
         run = keras.callbacks.CallbackList(
             callbacks, add_history=True, model=self.classifier, epochs=1, steps=1, verbose=0
@@ -126,19 +113,10 @@ class LogisticFit:
 
 
 def rows_of(read, x, y, sample_weight, steps=None):
-    """Everything that the solution needs, of all rows.
+    """Vectors (n, dim), n-grams (SciPy matrix or None), class numbers (n,) and weights (n,).
 
-    Args:
-        read: function of a batch of tokens to the pooled vectors (batch, dim) and the n-grams, a
-            SparseTensor or None.
-        x: tokens, RaggedTensor (n, None); or a stream of (tokens, class numbers[, weights]).
-        y: class numbers (n,), None for a stream.
-        sample_weight: (n,) or None.
-        steps: int, batches to read of a stream, or None for all.
-
-    Returns:
-        Vectors float (n, dim), n-grams as a SciPy matrix or None, class numbers int (n,) and
-        weights float (n,).
+    `x` are tokens, or a stream of (tokens, class numbers[, weights]), of which `steps` batches
+    are read, None for all; `read` gives vectors, and a SparseTensor of n-grams or None.
     """
     batches = batches_of(x, steps) if is_stream(x) else _sorted_batches(x, y, sample_weight)
     vectors, grams, numbers, weights = [], [], [], []

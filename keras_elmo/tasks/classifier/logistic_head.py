@@ -66,13 +66,9 @@ class LogisticHead(keras.Layer):
         return tf.sigmoid(logits) if self.units == 1 else tf.nn.softmax(logits)
 
     def solve(self, x, grams, y, weights):
-        """Sets kernel and bias to the minimum for all rows of the training data.
+        """Sets kernel and bias to the minimum for all n rows of the training data.
 
-        Args:
-            x: float (n, dim).
-            grams: SciPy sparse matrix (n, 262144), or None.
-            y: int (n,) class numbers; every class occurs.
-            weights: float (n,), what a row counts.
+        `grams` is a SciPy matrix (n, 262144) or None; in `y` (n,), every class number occurs.
         """
         from sklearn.linear_model import LogisticRegression
 
