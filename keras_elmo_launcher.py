@@ -58,14 +58,11 @@ def load_package() -> None:
 
 
 def keep_freed_memory() -> bool:
-    """Asks the C library to keep up to 64 MiB a thread that was freed, for the next tensors.
+    """Asks the C library to keep 64 MiB a thread that was freed; whether it has taken it.
 
     glibc would give it back to the system after each operation and fetch it again, zeroed, page
     by page: a training step was 15 % slower for that. Other C libraries are left as they are, and
     so is one that MALLOC_TOP_PAD_ is set for.
-
-    Returns:
-        Whether the library has taken it.
     """
     if "MALLOC_TOP_PAD_" in os.environ:
         return False

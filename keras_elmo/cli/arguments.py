@@ -19,13 +19,8 @@ def add_options(group: Any, options: Any, names: Iterable[str] = (), **overrides
     """Adds a command-line option for fields of a dataclass that `basics.options.option` made.
 
     Each is None where it is not given, a bool's a flag for the other value; the help shows the
-    default. `from_args` makes the dataclass of what was parsed.
-
-    Args:
-        group: parser or argument group.
-        options: dataclass, or an instance whose values are shown as the defaults.
-        names: the fields, in the order of the help; none: all that have a help.
-        **overrides: for a field, arguments in place of those of its `option`.
+    default, from `options` if that is an instance. No `names`: all fields that have a help;
+    `overrides`: for a field, arguments in place of those of its `option`.
     """
     fields = {field.name: field for field in dataclasses.fields(options)}
     for name in names or [name for name, field in fields.items() if "help" in field.metadata]:
@@ -56,13 +51,7 @@ def given(options: Any, args: argparse.Namespace) -> dict[str, Any]:
 
 
 def from_args(options: Any, args: argparse.Namespace, **values: Any) -> Any:
-    """A dataclass from parsed arguments; what was not given stays as it is by default.
-
-    Args:
-        options: dataclass, or an instance whose values are the defaults.
-        args: what was parsed.
-        **values: further fields.
-    """
+    """A dataclass, or such an instance changed, from parsed arguments and further fields."""
     values = {**given(options, args), **values}
     is_class = isinstance(options, type)
     return options(**values) if is_class else dataclasses.replace(options, **values)

@@ -24,12 +24,9 @@ _SET_OFF = re.compile(r" *(\S.*?  +)?")  # indent, and a first column
 
 
 class UserError(Exception):
-    """A fault in what the user gave: the command ends with status 2 and this one line.
+    """A fault in what the user gave: the command ends with this one line and a status.
 
-    Args:
-        message: what is wrong, where, and what to do.
-        prog: the (sub)command that found it, None for the one that runs.
-        status: the exit status; another than 2 where the user gave nothing wrong.
+    `prog` found it, None for the command that runs; `status` is 2 for bad input.
     """
 
     def __init__(self, message: object, prog: str | None = None, status: int = 2):
@@ -126,13 +123,9 @@ class Command:
     subcommands: Mapping[str, str]
 
     def run(self, argv: Sequence[str] | None = None) -> int:
-        """Runs a subcommand.
+        """Runs a subcommand (None: by the process's arguments); returns the exit status.
 
-        Args:
-            argv: arguments, None for the process's own.
-
-        Returns:
-            Exit status: 0, 2 after bad input, 130 after Ctrl-C, 141 where the reader has left.
+        It is 0, 2 after bad input, 130 after Ctrl-C, 141 where the reader has left.
         """
         prog = self.prog
         try:

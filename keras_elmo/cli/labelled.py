@@ -51,10 +51,7 @@ def add_output_options(group: Any, pictures: str = "") -> None:
 class Evaluation:
     """True labels and predicted probabilities of a test part, scored by scikit-learn.
 
-    Args:
-        classes: labels, in the order of the columns of `probabilities`.
-        true: n labels.
-        probabilities: float (n, n_classes).
+    `probabilities` is float (n, n_classes), its columns in the order of `classes`.
     """
 
     classes: Sequence[str]
@@ -115,15 +112,8 @@ def split_rows(
 ) -> tuple[list[int], list[int]]:  # fmt: skip
     """Row numbers of the training and of the test part, each in file order.
 
-    Args:
-        labels: of n rows.
-        test_fraction: the share of rows to test on.
-        shuffle: whether to draw rows at random. Otherwise the first rows are for training.
-        stratify: whether to draw at random, the same share of every class.
-        seed: for the draws.
-
-    Raises:
-        UserError: a class is too small to be in both parts.
+    The first rows are for training where none are drawn; `stratify` draws the same share of every
+    class, and raises a UserError where one is too small for that.
     """
     n_train = int(len(labels) * (1 - test_fraction) + 1e-9)
     rows = list(range(len(labels)))
@@ -139,11 +129,7 @@ def split_rows(
 
 
 class LabelledRun(abc.ABC):
-    """A run of such a command: reads, trains, tests, reports. Subclasses fill in what differs.
-
-    Args:
-        args: what was parsed.
-    """
+    """A run of such a command: reads, trains, tests, reports. Subclasses fill in what differs."""
 
     unit = "nats"  # of the loss, as the picture of it tells
     notice = ""  # of what goes before the first step

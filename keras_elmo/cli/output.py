@@ -10,12 +10,9 @@ from keras_elmo.cli.command import UserError, reason, written_to
 
 
 def check_output(directory: str, overwrite: bool, files: Collection[str]) -> None:
-    """Raises a UserError where an output could not or should not be written.
+    """Raises a UserError where a directory of these files could not or should not be written.
 
-    Args:
-        directory: where to.
-        overwrite: whether the output of an earlier run may be replaced.
-        files: names of the files of such an output; a directory with others is never replaced.
+    One that holds others is never replaced.
     """
     try:
         check_output_directory(directory, overwrite, files)
@@ -43,13 +40,7 @@ def _check_can_write(option, path, folders):
 
 
 def check_output_file(path: str | None, overwrite: bool, inputs: Iterable[str] = ()) -> None:
-    """Raises a UserError where `write_lines` could not or should not write.
-
-    Args:
-        path: where to, or None for standard output.
-        overwrite: whether an existing file may be replaced.
-        inputs: paths of files that are read, which are never replaced.
-    """
+    """Raises a UserError where `write_lines` could not or should not write; never on `inputs`."""
     if path is None:
         return
     if os.path.isdir(path):
@@ -72,15 +63,7 @@ def _check_replaceable(path, overwrite, inputs):
 
 
 def write_lines(lines: Iterable[str], path: str | None = None) -> None:
-    """Writes lines to a file, whole or not at all, or prints them as they come.
-
-    Args:
-        lines: without their ends.
-        path: where to, as `check_output_file` let it pass. None: standard output.
-
-    Raises:
-        UserError: the file cannot be written.
-    """
+    """Writes lines to a file, whole or not at all, or prints them as they come (None)."""
     if path is None:
         for line in lines:
             print(line)

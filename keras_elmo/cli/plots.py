@@ -4,11 +4,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from keras_elmo import plots
 from keras_elmo.basics.files import whole_files
 from keras_elmo.cli.command import UserError, faults_of, written_to
 from keras_elmo.cli.output import check_folder
-from keras_elmo.plots.drawing import check_matplotlib
 
 if TYPE_CHECKING:
     from keras_elmo.cli.labelled import Evaluation
@@ -16,6 +14,7 @@ if TYPE_CHECKING:
 
 OF_TRAINING = LEARNING, CONFUSION, WEIGHTS = "learning-curves", "confusion", "layer-weights"
 PERPLEXITY = "perplexity"
+FORMATS = ("png", "svg")  # those of `keras_elmo.plots`, which is imported to draw only
 
 
 def add_plots(group: Any, names: str) -> None:
@@ -25,8 +24,8 @@ def add_plots(group: Any, names: str) -> None:
         'needs pip install "keras_elmo[plots]"',
     )  # fmt: skip
     group.add_argument(
-        "--plot-format", choices=plots.FORMATS, help=f"of the pictures (default: "
-        f"{plots.FORMATS[0]})",
+        "--plot-format", choices=FORMATS,
+        help=f"of the pictures (default: {FORMATS[0]})",
     )  # fmt: skip
 
 
@@ -35,18 +34,12 @@ def check_plots(
 ) -> None:
     """Raises a UserError where `write_plots` could not or should not write; before any work.
 
-    Args:
-        args: with `plots` and `plot_format`.
-        names: the pictures' names.
-        replace: whether pictures that are there may be replaced.
-        outputs: directories that pictures must not lie in, since they are replaced as a whole.
+    Pictures must not lie in `outputs`, directories that are replaced as a whole.
     """
     if args.plots is None:
         if args.plot_format is not None:
             raise UserError("--plot-format has a meaning with --plots only; give that too")
         return
-    with faults_of("--plots", (ImportError,)):
-        check_matplotlib()
     folder = Path(args.plots)
     for output in filter(None, outputs):
         if folder.resolve().is_relative_to(Path(output).resolve()):
@@ -55,18 +48,16 @@ def check_plots(
     found = [path for path in map(lambda name: picture_path(args, name), names) if path.exists()]
     if found and not replace:
         raise UserError(f"--plots: {found[0]} exists. Give another directory, or --overwrite.")
+    from keras_elmo.plots.drawing import check_matplotlib
+
+    with faults_of("--plots", (ImportError,)):
+        check_matplotlib()
 
 
 def write_plots(args: Any, figures: Mapping[str, Any]) -> str:
-    """Writes pictures, all of them or none.
+    """Writes matplotlib Figures, all of them or none; returns a line that tells where they are."""
+    from keras_elmo import plots
 
-    Args:
-        args: as `check_plots` let it pass, with `plots` given.
-        figures: matplotlib Figures by name.
-
-    Returns:
-        A line that tells where they are.
-    """
     names = [picture_path(args, name).name for name in figures]
     with written_to(f"--plots: {args.plots}"), whole_files(args.plots) as scratch:
         for name, figure in zip(names, figures.values(), strict=True):
@@ -77,13 +68,9 @@ def write_plots(args: Any, figures: Mapping[str, Any]) -> str:
 def training_figures(
     history: "MixHistory | None", evaluation: "Evaluation", loss_unit: str
 ) -> dict[str, Any]:
-    """The pictures of a model that learnt labels, by name.
+    """The pictures of a model that learnt labels; no history: it took no steps."""
+    from keras_elmo import plots
 
-    Args:
-        history: of its training; None where it took no steps.
-        evaluation: of its test part.
-        loss_unit: of its loss.
-    """
     confusion = {CONFUSION: plots.confusion(evaluation.confusion, evaluation.classes)}
     if history is None:
         return confusion
@@ -98,4 +85,4 @@ def training_figures(
 
 def picture_path(args: Any, name: str) -> Path:
     """Where the picture of this name goes."""
-    return Path(args.plots) / f"{name}.{args.plot_format or plots.FORMATS[0]}"
+    return Path(args.plots) / f"{name}.{args.plot_format or FORMATS[0]}"

@@ -4,7 +4,6 @@ import sys
 
 from tqdm import tqdm
 
-from keras_elmo import plots
 from keras_elmo.cli.plots import PERPLEXITY, picture_path
 from keras_elmo.cli.signals import interruptible
 from keras_elmo.pretraining.training_log import read_log
@@ -65,12 +64,7 @@ def _peak_gigabytes():
 
 
 def show_training(run, picture=None):
-    """Shows the run's progress; returns the exit status.
-
-    Args:
-        run: Run.
-        picture: PerplexityPicture that is drawn now, as the run goes on, and at its end; or None.
-    """
+    """Shows the run's progress, also by a PerplexityPicture; returns the exit status."""
     if picture is not None:
         picture.draw()
     if run.finished:
@@ -147,12 +141,7 @@ def _evaluation_line(report):
 
 
 class PerplexityPicture:
-    """Redraws the perplexity of a pretraining while it runs.
-
-    Args:
-        args: with `plots` and `plot_format`.
-        run: Run, whose log is drawn.
-    """
+    """Redraws the perplexity of a pretraining, from its log, while it runs."""
 
     def __init__(self, args, run):
         self.path = picture_path(args, PERPLEXITY)
@@ -166,6 +155,8 @@ class PerplexityPicture:
 
         Where that fails, a line on stderr says so, once: the training goes on.
         """
+        from keras_elmo import plots
+
         trainer = self.run.trainer
         if self._drawn == trainer.done:
             return

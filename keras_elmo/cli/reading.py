@@ -51,10 +51,11 @@ def load_model(name: str) -> "LanguageModel":
 def check_source(argument: str, place: str) -> None:
     """Raises a UserError where nothing is at the place of a biLM, as `argument` names it."""
     from keras_elmo.presets.locate import Kind, locate
-    from keras_elmo.presets.open_model import no_bilm
 
     found = locate(place)
     if found.kind is Kind.NOTHING:
+        from keras_elmo.presets.open_model import no_bilm
+
         raise UserError(f"{argument} {place}: {no_bilm(found)}")
 
 

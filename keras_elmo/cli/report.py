@@ -27,11 +27,7 @@ def record_lines(
 ) -> Iterator[str]:
     r"""Yields the lines of a table; floats have six significant digits.
 
-    Args:
-        form: one of `FORMATS`. In tab-separated values a tab inside a value is written `\t`.
-        fields: the columns' names, which are the keys of the JSON objects.
-        rows: tuples of str, int and float.
-        header: whether tab-separated values begin with a line of the names.
+    In tab-separated values a tab inside a value is written `\t`, and `header` is the line of names.
     """
     if form == "tsv" and header:
         yield "\t".join(fields)
@@ -47,11 +43,7 @@ def aligned(rows: Iterable[Sequence[str]], is_number: bool = False) -> list[str]
     """Rows of cells as lines, the columns set below each other.
 
     Where they are wider than the terminal, blocks of columns stand below each other, each with the
-    first column.
-
-    Args:
-        rows: of as many cells each.
-        is_number: whether all columns but the first are set flush right.
+    first column. Numbers are all columns but the first, set flush right.
     """
     first, *columns = zip(*rows, strict=True)
     first = _padded(first)

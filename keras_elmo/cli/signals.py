@@ -14,13 +14,7 @@ def interruptible(ask_to_end):
     """Lets Ctrl-C and SIGTERM ask for an end; a second one ends the process at once.
 
     Also where Python cannot act on it, since TensorFlow waits for another machine, say: then a
-    thread ends the process.
-
-    Args:
-        ask_to_end: function of no arguments.
-
-    Yields:
-        list of the signals' numbers that came.
+    thread ends the process. Yields the list of the signals' numbers that came.
     """
     received = []
 

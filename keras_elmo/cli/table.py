@@ -70,17 +70,8 @@ def read_table(
 
     In comma-separated files a field may be quoted; in tab-separated ones a quote is an ordinary
     character. Fields without a column name are left out, with a note if there are any.
-
-    Args:
-        path: the file.
-        text_column: name of the texts' column; its number, from 1, where there is no header.
-        label_column: the same for the labels.
-        encoding: the file's encoding.
-        delimiter: what separates fields; None means the tab for .tsv and .tab, else the comma.
-        header: whether the first row holds the columns' names.
-
-    Raises:
-        UserError: a file that cannot be read, a missing column, a broken row, a missing value.
+    Without a header columns are numbered from 1; delimiter None is the tab for .tsv and .tab, else
+    the comma. Raises a UserError for what cannot be read or is missing.
     """
     begin = _beginning(path)
     is_tab = bool({suffix.lower() for suffix in Path(path).suffixes[-2:]} & set(TAB_SUFFIXES))

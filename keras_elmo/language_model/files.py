@@ -12,15 +12,13 @@ from keras_elmo.basics.files import sha256_of, whole_files
 from keras_elmo.bilm.bilm import BiLM
 from keras_elmo.bilm.hdf5 import write_weights
 from keras_elmo.language_model.bidirectional import BidirectionalLanguageModel
+from keras_elmo.language_model.names import SOFTMAX, VOCABULARY
 from keras_elmo.language_model.softmax.make_softmax import SOFTMAXES, make_softmax
 from keras_elmo.presets.locate import Kind, locate
 from keras_elmo.presets.registry import PRESETS
 from keras_elmo.text.vocabulary import Vocabulary
 
-VOCABULARY = "vocab.txt"
-SOFTMAX = "softmax.hdf5"
 WEIGHTS_SHA256 = "weights_sha256"  # attribute of the softmax: of the file that belongs to it
-MODEL_FILES = ("options.json", "weights.hdf5", VOCABULARY, SOFTMAX)
 WHAT_TO_GIVE = (
     f"Give {' or '.join(map(repr, PRESETS))}, or a directory that `keras_elmo-train bilm` wrote."
 )

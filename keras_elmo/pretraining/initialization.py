@@ -8,7 +8,8 @@ import numpy as np
 
 from keras_elmo.bilm.bilm import BiLM
 from keras_elmo.language_model.bidirectional import BidirectionalLanguageModel
-from keras_elmo.language_model.files import SOFTMAX, load_language_model
+from keras_elmo.language_model.files import load_language_model
+from keras_elmo.language_model.names import SOFTMAX
 from keras_elmo.language_model.softmax.adaptive import AdaptiveSoftmax
 from keras_elmo.presets.locate import locate
 from keras_elmo.pretraining.bilm_tf import is_bilm_tf, load_bilm_tf

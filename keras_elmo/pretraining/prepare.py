@@ -10,12 +10,11 @@ from typing import NamedTuple
 
 import tensorflow as tf
 
-from keras_elmo.basics.files import check_output_directory, remove_scratch
+from keras_elmo.basics.files import remove_scratch
 from keras_elmo.basics.text_files import STDIN, find_files
 from keras_elmo.bilm.bilm import BiLM
 from keras_elmo.bilm.config import BiLMConfig
 from keras_elmo.language_model.bidirectional import BidirectionalLanguageModel
-from keras_elmo.language_model.files import MODEL_FILES
 from keras_elmo.language_model.softmax.make_softmax import make_softmax
 from keras_elmo.layers.freezable import initial_values_of
 from keras_elmo.pretraining.checkpoint import Checkpoints
@@ -28,13 +27,12 @@ from keras_elmo.pretraining.options import (
     PretrainingOptions,
     TrainingOptions,
 )
-from keras_elmo.pretraining.run import CHECKPOINTS, LAST, Run
+from keras_elmo.pretraining.places import CHECKPOINTS, check_places
+from keras_elmo.pretraining.run import Run
 from keras_elmo.pretraining.strategy import is_first
 from keras_elmo.pretraining.trainer import Trainer
-from keras_elmo.pretraining.training_log import LOG
 from keras_elmo.text.vocabulary import Vocabulary
 
-OUTPUT_FILES = (*MODEL_FILES, LOG, CHECKPOINTS, LAST)
 # Fields of BiLMConfig, and the option that each is.
 CONFIG_OPTIONS = {field.name: field.name for field in dataclasses.fields(BiLMConfig)}
 CONFIG_OPTIONS |= {"cell_clip": "clip", "proj_clip": "clip"}
@@ -92,7 +90,7 @@ def prepare(
     remarks: list[str] = []
     paths, held_out_paths = _find_texts(text, options.held_out)
     output = os.fspath(output)
-    _check_places(output, options, resume, overwrite)
+    check_places(output, options, resume, overwrite)
     is_writer = is_first(strategy)
     if is_writer:
         remove_scratch(output)
@@ -139,30 +137,6 @@ def _files_of(patterns, name):
             f"{'standard input' if paths else 'none'}. Give the paths of text files."
         )
     return paths
-
-
-def _check_places(output, options, resume, overwrite):
-    if resume and overwrite:
-        raise ValueError("`resume` and `overwrite` exclude each other. Received both. Give one.")
-    check_output_directory(output, overwrite, OUTPUT_FILES, resume)
-    _check_tensorboard(options.tensorboard)
-    source = options.init_from
-    both = isinstance(source, (str, os.PathLike)) and os.path.isdir(source)
-    if both and os.path.isdir(output) and os.path.samefile(source, output) and not resume:
-        raise ValueError(
-            f"`init_from` and `output` must be two directories. Received: {output} twice, whose "
-            "model would be replaced. Give another `output`."
-        )
-
-
-def _check_tensorboard(place):
-    """The first part of the path that exists must be a directory to write in."""
-    while place and not os.path.exists(place):
-        place = os.path.dirname(place) or "."
-    if place and not (os.path.isdir(place) and os.access(place, os.W_OK)):
-        raise NotADirectoryError(
-            f"`tensorboard`: {place} is no directory that can be written in. Give one."
-        )
 
 
 def _newest_checkpoint(output, notes, remarks):

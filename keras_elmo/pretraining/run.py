@@ -12,11 +12,10 @@ from keras_elmo.language_model.files import save_language_model
 from keras_elmo.language_model.perplexity import evaluate
 from keras_elmo.language_model.results import Evaluation
 from keras_elmo.pretraining.checkpoint import Checkpoint, Checkpoints
+from keras_elmo.pretraining.places import CHECKPOINTS, LAST
 from keras_elmo.pretraining.trainer import Trainer
 from keras_elmo.pretraining.training_log import LOG, TrainingLog
 
-CHECKPOINTS = "checkpoints"
-LAST = "last"
 OUT_OF_PATIENCE, ASKED = 1, 2**10  # why to stop; sums over machines stay apart
 WARM_STEPS = 2
 

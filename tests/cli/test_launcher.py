@@ -16,15 +16,12 @@ def test_freed_memory_is_kept(monkeypatch):
     assert launcher.keep_freed_memory() == (platform.libc_ver()[0] == "glibc")
 
 
-def test_the_environment_comes_first(monkeypatch):
-    monkeypatch.setenv("MALLOC_TOP_PAD_", "131072")
-    monkeypatch.setattr(ctypes, "CDLL", None)
-    assert not launcher.keep_freed_memory()
-
-
-def test_a_library_without_the_setting_is_left_alone(monkeypatch):
+def test_the_environment_comes_first_and_other_libraries_are_left_alone(monkeypatch):
     monkeypatch.delenv("MALLOC_TOP_PAD_", raising=False)
     monkeypatch.setattr(ctypes, "CDLL", lambda name: object())
+    assert not launcher.keep_freed_memory()
+    monkeypatch.setenv("MALLOC_TOP_PAD_", "131072")
+    monkeypatch.setattr(ctypes, "CDLL", None)
     assert not launcher.keep_freed_memory()
 
 

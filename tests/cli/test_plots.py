@@ -5,7 +5,6 @@ import sys
 import types
 
 import pytest
-from tiny_pretraining import write_corpus
 
 from keras_elmo import plots
 from keras_elmo.cli import plots as drawing
@@ -13,7 +12,6 @@ from keras_elmo.cli.command import UserError
 from keras_elmo.cli.train import main
 
 OF_TRAINING = ["confusion", "layer-weights", "learning-curves"]
-TAGGED = ["Ann\tA", "sees\tB", "", "No\tA", "", "Bob\tB", "sleeps\tA", "", "No\tB", ""]
 
 
 @pytest.fixture
@@ -22,8 +20,7 @@ def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     rows = [f"{'spam' if k % 2 else 'ham'},text {k}" for k in range(10)]
     (tmp_path / "data.csv").write_text("\n".join(["label,text", *rows]))
-    (tmp_path / "tagged.tsv").write_text("\n".join(TAGGED * 3))
-    write_corpus(tmp_path)
+    (tmp_path / "text.txt").write_text("a text")
     return tmp_path
 
 
@@ -31,32 +28,25 @@ def classify(source, *options):
     return main(["classifier", "data.csv", "--source", str(source), "--quiet", *options])
 
 
-def tag(source, *options):
-    arguments = ["--source", str(source), "--units", "0", "--epochs", "2", "--quiet"]
-    return main(["tagger", "tagged.tsv", *arguments, *options])
+def test_formats_are_those_of_plots():
+    assert drawing.FORMATS == plots.FORMATS
 
 
-@pytest.mark.parametrize("command", [classify, tag])
-def test_training_draws_three_pictures(command, tiny_directory, folder, capsys):
-    assert command(tiny_directory, "--plots", "a/pictures", "--output", "a/model") == 0
-    assert sorted(os.listdir("a/pictures")) == [f"{name}.png" for name in OF_TRAINING]
-    assert all((folder / "a/pictures" / name).stat().st_size for name in os.listdir("a/pictures"))
-    assert "drawn in a/pictures: learning-curves.png, confusion.png" in capsys.readouterr().out
-
-
-def test_pictures_of_an_earlier_run_are_replaced_with_overwrite_only(
+def test_training_draws_three_pictures_over_earlier_ones_with_overwrite_only(
     tiny_directory, folder, capsys
 ):
-    options = ("--plots", "pictures", "--plot-format", "svg")
-    (folder / "pictures").mkdir()
-    (folder / "pictures" / "confusion.svg").write_text("old")
-    (folder / "pictures" / "notes.txt").write_text("mine")
+    options = ("--plots", "a/pictures", "--output", "a/model", "--plot-format", "svg")
+    (folder / "a" / "pictures").mkdir(parents=True)
+    (folder / "a" / "pictures" / "confusion.svg").write_text("old")
+    (folder / "a" / "pictures" / "notes.txt").write_text("mine")
     assert classify(tiny_directory, *options) == 2
     assert "pictures/confusion.svg exists. Give another" in capsys.readouterr().err
     assert classify(tiny_directory, *options, "--overwrite") == 0
-    assert (folder / "pictures" / "confusion.svg").read_text().startswith("<?xml")
+    assert "drawn in a/pictures: learning-curves.svg, confusion.svg" in capsys.readouterr().out
     expected = sorted([f"{name}.svg" for name in OF_TRAINING] + ["notes.txt"])
-    assert sorted(os.listdir("pictures")) == expected
+    assert sorted(os.listdir("a/pictures")) == expected
+    for name in OF_TRAINING:
+        assert (folder / "a" / "pictures" / f"{name}.svg").read_text().startswith("<?xml")
 
 
 @pytest.mark.parametrize(
@@ -79,15 +69,10 @@ def test_fault_is_one_line_before_training(options, message, tiny_directory, fol
     assert sorted(os.listdir()) == before
 
 
-@pytest.mark.parametrize("command", ["classifier", "tagger", "bilm"])
-def test_missing_matplotlib_is_told_before_training(command, folder, capsys, monkeypatch):
+@pytest.mark.parametrize("arguments", ["classifier data.csv", "bilm text.txt --output out"])
+def test_missing_matplotlib_is_told_before_training(arguments, folder, capsys, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    arguments = {
-        "classifier": ["data.csv"],
-        "tagger": ["tagged.tsv"],
-        "bilm": ["text.txt", "--output", "out"],
-    }[command]
-    assert main([command, *arguments, "--plots", "pictures"]) == 2
+    assert main([*arguments.split(), "--plots", "pictures"]) == 2
     out, error = capsys.readouterr()
     assert out == "" and error.count("\n") == 1
     assert "--plots: Pictures need matplotlib" in error and '"keras_elmo[plots]"' in error

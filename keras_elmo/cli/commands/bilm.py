@@ -17,6 +17,7 @@ from keras_elmo.pretraining.options import (
     TextOptions,
     TrainingOptions,
 )
+from keras_elmo.pretraining.places import check_places
 from keras_elmo_launcher import load_package
 
 DESCRIPTION = """Pretrain a bidirectional language model: text files -> vocabulary -> windows ->
@@ -81,8 +82,11 @@ def run(args: argparse.Namespace) -> int:
     try:
         options = arguments.from_args(PretrainingOptions, args)
         find_files([*args.text, *filter(None, [options.held_out])])
+        check_places(args.output, options, args.resume, args.overwrite)
     except (OSError, ValueError, TypeError) as error:
         raise UserError(_with_flags(str(error))) from None
+    if not os.environ.get("TF_CONFIG"):  # else the first of the machines checks them
+        _check_plots(args)
     load_package()
     import tensorflow as tf
 
@@ -118,13 +122,17 @@ def _pretrain(args, options):
         strategy = make_strategy(options.strategy)
     draws = args.plots is not None and is_first(strategy)
     if is_first(strategy):
-        check_plots(args, [PERPLEXITY], args.overwrite or args.resume, [args.output])
+        _check_plots(args)
     prepared = prepare(args.text, args.output, options, strategy, args.resume, args.overwrite)
     prepared.run.check_machines()
     show_plan(prepared)
     if args.dry_run:
         return 0
     return show_training(prepared.run, PerplexityPicture(args, prepared.run) if draws else None)
+
+
+def _check_plots(args):
+    check_plots(args, [PERPLEXITY], args.overwrite or args.resume, [args.output])
 
 
 def _set_threads(threads):

@@ -4,7 +4,6 @@ import argparse
 import os
 
 from keras_elmo.cli.command import UserError, faults_of, written_to
-from keras_elmo.presets.hub_modules import module_directory
 from keras_elmo_launcher import load_package
 
 DESCRIPTION = """Read a TF-Hub ELMo module's variables into a biLM, compare the vectors of both on
@@ -32,6 +31,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Runs the command; returns the exit status."""
+    from keras_elmo.presets.hub_modules import module_directory
+
     _check_directory(args)
     with faults_of(f"MODULE {args.module}"):
         directory = module_directory(args.module, progress=not args.quiet)

@@ -5,10 +5,7 @@ import argparse
 from keras_elmo.cli.command import faults_of
 from keras_elmo.cli.commands.presets import place_of
 from keras_elmo.presets.cache import VARIABLE
-from keras_elmo.presets.download import fetch
-from keras_elmo.presets.hub_modules import module_directory
 from keras_elmo.presets.locate import locate
-from keras_elmo.presets.open_model import open_model
 from keras_elmo.presets.registry import check_files, get_model
 
 DESCRIPTION = """Download published models, so that they can be loaded by name without a network.
@@ -57,6 +54,10 @@ def _check(name):
 
 
 def _place(name, args):
+    from keras_elmo.presets.download import fetch
+    from keras_elmo.presets.hub_modules import module_directory
+    from keras_elmo.presets.open_model import open_model
+
     if locate(name).is_module:
         return module_directory(name, args.mirror, not args.quiet)
     model = get_model(name)

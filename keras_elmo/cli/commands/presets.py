@@ -8,8 +8,6 @@ from keras_elmo.cli.command import faults_of
 from keras_elmo.cli.output import check_output_file, write_lines
 from keras_elmo.cli.report import FORMATS, add_output, aligned, record_lines, wrapped
 from keras_elmo.presets.cache import model_folder
-from keras_elmo.presets.download import cached_files, recorded_sum
-from keras_elmo.presets.hub_modules import cached_module
 from keras_elmo.presets.registry import (
     PublishedModel,
     get_model,
@@ -18,15 +16,8 @@ from keras_elmo.presets.registry import (
 )
 
 FIELDS = (
-    "name",
-    "language",
-    "lstm_dim",
-    "projection_dim",
-    "parameters",
-    "where",
-    "licence",
-    "corpus",
-)
+    "name", "language", "lstm_dim", "projection_dim", "parameters", "where", "licence", "corpus",
+)  # fmt: skip
 HEADER = ("name", "language", "LSTM/projection", "parameters", "where")
 DESCRIPTION = """List the models that can be loaded by name: what the package ships, and what others
 have published. With a NAME, tell all that is known of that model. No request is made."""
@@ -76,13 +67,7 @@ def _cells(model):
     sizes = [model.lstm_dim, model.projection_dim]
     shown = "/".join("?" if size is None else str(size) for size in sizes)
     millions = "" if model.parameters is None else f"{model.parameters / 1e6:.1f} M"
-    return (
-        model.name,
-        model.language,
-        shown if any(sizes) else "",
-        millions,
-        _where(model),
-    )
+    return model.name, model.language, shown if any(sizes) else "", millions, _where(model)
 
 
 def _where(model):
@@ -101,7 +86,11 @@ def place_of(model: PublishedModel) -> str | None:
     if model.shipped:
         return str(preset_directory(model.name))
     if model.kind == "tf_hub":
+        from keras_elmo.presets.hub_modules import cached_module
+
         return cached_module(model.name)
+    from keras_elmo.presets.download import cached_files
+
     paths = cached_files(model)
     if paths is None:
         return None
@@ -120,6 +109,8 @@ def _lines_of_one(name, form):
 
 def _record(model):
     """All that is known of a model, as JSON can hold it, `FIELDS` first."""
+    from keras_elmo.presets.download import recorded_sum
+
     facts = dataclasses.asdict(model)
     facts.update(where=_where(model), place=place_of(model))
     for file in facts["files"]:

@@ -17,7 +17,6 @@ from keras_elmo.cli.reading import (
     lines_with_progress,
 )
 from keras_elmo.cli.report import add_output, record_lines
-from keras_elmo.corpora.projector import check_directory, export_projector
 from keras_elmo.text.rules import TOKENIZERS
 from keras_elmo_launcher import load_package
 
@@ -109,6 +108,8 @@ def run(args: argparse.Namespace) -> int:
 
 def _check_projector(args):
     if args.projector is not None:
+        from keras_elmo.corpora.projector import check_directory
+
         with faults_of("--projector"):
             check_directory(args.projector, args.overwrite)
 
@@ -169,6 +170,8 @@ def _rows(places, vectors, k):
 
 
 def _write_projector(args, places, vectors):
+    from keras_elmo.corpora.projector import export_projector
+
     metadata = {
         "context": [place.context() for place in places],
         "word": [place.word for place in places],

@@ -26,16 +26,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     sentence = parser.add_mutually_exclusive_group(required=True)
     sentence.add_argument("--text", help="a sentence, split by the model's tokenizer")
     sentence.add_argument("--tokens", metavar="TEXT", help="a sentence, split at spaces only")
-    parser.add_argument(
-        "--position",
-        type=options.count,
-        required=True,
-        metavar="N",
-        help="place of the word, from 0",
-    )
-    parser.add_argument(
-        "-k", type=options.positive_int, default=10, metavar="N", help="how many words"
-    )
+    add = parser.add_argument
+    add("--position", type=options.count, required=True, metavar="N", help="place of the word, "
+        "from 0")  # fmt: skip
+    add("-k", type=options.positive_int, default=10, metavar="N", help="how many words")
     add_output(parser)
 
 

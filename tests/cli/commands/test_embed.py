@@ -100,16 +100,14 @@ def test_a_text_without_a_line_is_told(model, capsys):
     assert capsys.readouterr().err == "warning: out.hdf5: the text has no line, so no vectors\n"
 
 
-def test_quiet_prints_nothing(model, capsys):
-    assert main(["embed", write(), "out.npz", *model, "--layers", "top", "--quiet"]) == 0
-    assert capsys.readouterr() == ("", "")
-
-
-def test_progress_shows_speed_and_time_left(model, capsys, monkeypatch):
+def test_progress_shows_speed_and_time_left_unless_quiet(model, capsys, monkeypatch):
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
-    assert main(["embed", write(), "out.npz", *model, "--layers", "top"]) == 0
+    options = [*model, "--layers", "top"]
+    assert main(["embed", write(), "out.npz", *options]) == 0
     last = capsys.readouterr().err.split("\r")[-1]
     assert "30/30" in last and "tokens/s" in last and "<" in last
+    assert main(["embed", "in.txt", "out.npz", *options, "--overwrite", "--quiet"]) == 0
+    assert capsys.readouterr() == ("", "")
 
 
 def test_options_reach_the_vectors(model, tiny_bilm):
@@ -131,20 +129,19 @@ def test_patterns_and_standard_input(model, capsys, monkeypatch):
         assert [len(file[name]) for name in file.files] == [1, 2, 3]
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_asked_to_end_it_says_so_and_goes_on_later(model, capsys, monkeypatch, number):
+def test_asked_to_end_it_says_so_and_goes_on_later(model, capsys, monkeypatch):
     arguments = ["embed", write(), "out.hdf5", *model, "--layers", "top"]
     runs, calls = Embedder.runs, []
 
     def asked(self, tokens):
         calls.append(0)
         if len(calls) == 3:
-            signal.raise_signal(number)
+            signal.raise_signal(signal.SIGTERM)
         return runs(self, tokens)
 
     with monkeypatch.context() as patch:
         patch.setattr(Embedder, "runs", asked)
-        assert main(arguments) == 128 + number
+        assert main(arguments) == 128 + signal.SIGTERM
     assert capsys.readouterr() == (
         "",
         "keras_elmo embed: interrupted; 12 lines are saved in out.hdf5.partial, the same command "
