@@ -22,7 +22,7 @@ def check_flag(name: str, value: Any) -> bool:
 
 def check_share(name: str, value: Any) -> float:
     """`value` as a float; raises unless it is a number from 0 up to, but not, 1."""
-    if not isinstance(value, numbers.Real) or not 0.0 <= value < 1.0:
+    if not isinstance(value, numbers.Real) or not 0.0 <= float(value) < 1.0:
         raise ValueError(
             f"`{name}` must be a share, 0 <= {name} < 1. Received: {name}={value!r}. "
             "Use 0 for none."
