@@ -40,11 +40,12 @@ def vectors_of(bilm, output, places=PLACES):
     return np.stack([rows[position] for rows, (_, position) in zip(found, places, strict=True)])
 
 
-def test_neighbours_are_those_of_the_layer(tiny_directory, tiny_bilm, text, capsys):
-    options = ["--format", "json", "--layer", "1"]
+@pytest.mark.parametrize(("layer", "output"), [("0", "word_emb"), ("1", "lstm_outputs1")])
+def test_neighbours_are_those_of_the_layer(layer, output, tiny_directory, tiny_bilm, text, capsys):
+    options = ["--format", "json", "--layer", layer]
     assert run(tiny_directory, text, "--word", "bank", *options) == 0
     found = records(capsys.readouterr().out)
-    vectors = vectors_of(tiny_bilm, "lstm_outputs1")
+    vectors = vectors_of(tiny_bilm, output)
     units = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
     cosines = units @ units.T
     assert len(found) == 4 * 3
@@ -102,10 +103,13 @@ def test_map_and_projector_files_of_several_words(tiny_directory, tiny_bilm, tex
     ("options", "message"),
     [
         (["--word", "cow"], "--word cow: 0 of the 2 places in the text"),
+        (["--word", "shore"], "1 of the 2 places"),
         (["--word", "the bank"], "must be one word without spaces, not 'the bank'"),
+        (["--word", ""], "must be one word"),
         ([], "required: --word"),
         (["--word", "bank", "--layer", "3"], "are 0 to 2. Give one of these, top or elmo"),
         (["--word", "bank", "--layer", "x"], "must be a layer's number from 0, top or elmo"),
+        (["--word", "bank", "--neighbours", "0"], "at least 1"),
         (["--word", "bank", "--projector", "text"], "--projector: text is a file"),
         (["--word", "bank", "--plots", "text"], "--plots: text is a file"),
         (["--word", "bank", "--output", "text"], "--output: text is among the files to read"),
