@@ -1,5 +1,8 @@
 """An ELMo module as TF-Hub has them."""
 
+import os
+
+import keras
 import tensorflow as tf
 
 from keras_elmo.bilm.bilm import BiLM
@@ -13,7 +16,11 @@ from keras_elmo.layers.sequences import masked_mean
 from keras_elmo.text import inputs as reading
 
 
-def export_hub(model, directory, overwrite=False):
+def export_hub(
+    model: ELMoEmbedding | keras.Model | BiLM,
+    directory: str | os.PathLike,
+    overwrite: bool = False,
+) -> None:
     """Writes a SavedModel with the signatures and outputs of TF-Hub's `elmo` module.
 
     It loads with `tf.saved_model.load`, `hub.load`, `hub.KerasLayer` and TensorFlow Serving, in a
@@ -33,7 +40,7 @@ def export_hub(model, directory, overwrite=False):
         model: ELMoEmbedding, Keras model with exactly one among its layers, or BiLM. A BiLM gets
             equal layer weights, gamma 1, and the tokenizer that it was trained with, or "space".
         directory: where to write; made where it does not exist.
-        overwrite: bool, whether a SavedModel that is there is replaced.
+        overwrite: whether a SavedModel that is there is replaced.
 
     Raises:
         TypeError: `model` is none of these.
