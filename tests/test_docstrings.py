@@ -12,6 +12,7 @@ from shown_code import fenced, run_program, run_session
 
 import keras_elmo
 
+pytestmark = pytest.mark.end_to_end
 COMMON = {"keras": keras, "keras_elmo": keras_elmo, "np": np, "tf": tf}
 
 

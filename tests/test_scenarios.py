@@ -23,6 +23,8 @@ from keras_elmo import BiLM, ELMoEmbedding, TextClassifier, as_text
 from keras_elmo.cli.main import main
 from keras_elmo.cli.train import main as train
 
+# Cases of one file share a pretraining.
+pytestmark = [pytest.mark.end_to_end, pytest.mark.xdist_group("scenarios")]
 SMALL = [
     *("--lstm-dim", "12", "--projection-dim", "8", "--char-dim", "4", "--filters", "1:4,3:8"),
     *("--batch-size", "16", "--window", "20", "--tokenizer", "space"),

@@ -38,6 +38,7 @@ TEXTS = [text or "" for _, text in ROWS]
 # What PySpark itself says where pandas is newer than its release; no pandas is used here.
 pytestmark = [
     pytest.mark.end_to_end,
+    pytest.mark.xdist_group("spark"),
     pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning"),
 ]
 
