@@ -54,8 +54,9 @@ def test_both_directions_fall_below_unigrams_on_held_out_text(shared, tmp_path, 
     model = BidirectionalLanguageModel(
         BiLM(CONFIG, frozen=False), make_softmax("adaptive", len(vocabulary), 32), vocabulary
     )
+    rate = {"reset_rate": 0.2} if resets == "random" else {}
     options = PretrainingOptions(
-        steps=STEPS, batch_size=64, window=10, learning_rate=5e-3, resets=resets, reset_rate=0.2
+        steps=STEPS, batch_size=64, window=10, learning_rate=5e-3, resets=resets, **rate
     )
     trainer = Trainer(model, options, ShuffledLines(paths, counts.lines, 1), "space")
     unigrams = unigram_perplexity(vocabulary, counts, held_out)
