@@ -107,11 +107,16 @@ def check_output_directory(
     parent = next(ancestor for ancestor in path.absolute().parents if ancestor.exists())
     if path.exists() and path.samefile(os.curdir):
         raise FileExistsError("`output`: the current directory cannot be replaced. Give a new one.")
-    try:  # to write is the only sure test
-        tempfile.TemporaryDirectory(prefix=f".{path.name}-", dir=parent).cleanup()
+    check_can_write("`output`", path, parent)
+
+
+def check_can_write(argument: str, path: Path, folder: Path) -> None:
+    """Raises a PermissionError unless `path` can be made in a folder: to write is the only test."""
+    try:
+        tempfile.TemporaryDirectory(prefix=f".{path.name}-", dir=folder).cleanup()
     except OSError as error:
         raise PermissionError(
-            f"`output`: {path} cannot be made, {parent} is not a writable directory "
+            f"{argument}: {path} cannot be made, {folder} is not a writable directory "
             f"({error.strerror or error})."
         ) from None
 

@@ -1,12 +1,11 @@
 """Where the output of a command may go: checks before the work, one file at the end."""
 
 import os
-import tempfile
 from collections.abc import Collection, Iterable
 from pathlib import Path
 
-from keras_elmo.basics.files import check_output_directory, whole_file
-from keras_elmo.cli.command import UserError, reason, written_to
+from keras_elmo.basics.files import check_can_write, check_output_directory, whole_file
+from keras_elmo.cli.command import UserError, written_to
 
 
 def check_output(directory: str, overwrite: bool, files: Collection[str]) -> None:
@@ -30,13 +29,10 @@ def check_folder(option: str, folder: Path) -> None:
 
 def _check_can_write(option, path, folders):
     folder = next(folder for folder in folders if folder.exists())
-    try:  # to write is the only sure test
-        tempfile.TemporaryDirectory(prefix=f".{path.name}-", dir=folder).cleanup()
-    except OSError as error:
-        raise UserError(
-            f"{option}: {path} cannot be made, {folder} is not a writable directory "
-            f"({reason(error)})."
-        ) from None
+    try:
+        check_can_write(option, path, folder)
+    except PermissionError as error:
+        raise UserError(str(error)) from None
 
 
 def check_output_file(path: str | None, overwrite: bool, inputs: Iterable[str] = ()) -> None:
